@@ -1,11 +1,11 @@
-// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--statements]`, or
+// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--statements | --second-checks]`, or
 // `--again` for mutants that no test detected last time. It changes lines that refuse something, one at a time, or
-// with `--statements` leaves out one statement at a time. The tests that run the line must detect the change. PATH is
+// with `--statements` leaves out one statement at a time, or with `--second-checks` one check below a lock. The tests that run the line must detect the change. PATH is
 // a file or a folder.
 
 import { print, ROOT } from "./gate/root.ts";
 import { coverageOf } from "./mutate/coverage.ts";
-import { droppedStatementsOf, type Mutant, mutantsOf } from "./mutate/mutants.ts";
+import { droppedStatementsOf, type Mutant, mutantsOf, secondChecksOf } from "./mutate/mutants.ts";
 import { sample } from "./mutate/sample.ts";
 import { Bench, type MutantResult } from "./mutate/try.ts";
 import { walk } from "./mutate/walk.ts";
@@ -14,7 +14,7 @@ import { walk } from "./mutate/walk.ts";
 const WORKERS = 2;
 const LEAST_SCORE = 90;
 
-const { room, count, seed, only, again, statements } = argumentsOf(Deno.args);
+const { room, count, seed, only, again, list } = argumentsOf(Deno.args);
 const mutants: Mutant[] = [];
 const sources: string[] = [];
 for await (const path of walk(`${ROOT}/${room}`, ".ts")) {
@@ -22,7 +22,6 @@ for await (const path of walk(`${ROOT}/${room}`, ".ts")) {
   const file = path.slice(ROOT.length + 1);
   sources.push(file);
   if (only !== null && file !== only && !file.startsWith(`${only}/`)) continue;
-  const list = statements ? droppedStatementsOf : mutantsOf;
   mutants.push(...list(file, await Deno.readTextFile(path)));
 }
 const known = await equivalents();
@@ -87,13 +86,19 @@ function argumentsOf(words: readonly string[]) {
     words.find((word) => word.startsWith(`--${name}=`))?.split("=")[1] ??
       (words.includes(`--${name}`) ? words[words.indexOf(`--${name}`) + 1] : undefined);
   if (!/^[a-z]+$/.test(room)) {
-    print("usage: deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--statements] [--again]");
+    print(
+      "usage: deno task mutate ROOM [--sample N] [--seed S] [--file PATH] [--statements | --second-checks] [--again]",
+    );
     Deno.exit(2);
   }
   return {
     room,
     again: words.includes("--again"),
-    statements: words.includes("--statements"),
+    list: words.includes("--statements")
+      ? droppedStatementsOf
+      : words.includes("--second-checks")
+      ? secondChecksOf
+      : mutantsOf,
     count: Number(option("sample") ?? 120),
     seed: Number(option("seed") ?? 1),
     only: option("file") ?? null,

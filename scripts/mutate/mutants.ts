@@ -102,6 +102,34 @@ export function droppedStatementsOf(file: string, code: string): Mutant[] {
   });
 }
 
+/** Matches a line that takes a lock. */
+const TAKES_LOCK = /\b(?:try)?[lL]ock(?:[A-Z]\w*)?\(/;
+
+/**
+ * Returns mutants in which a check below a lock never holds, in the order of the lines of a file. What was checked
+ * before a lock is checked again under it, because it may have changed during the wait.
+ */
+export function secondChecksOf(file: string, code: string): Mutant[] {
+  const isLocked = linesUnderLock(code.split("\n"));
+  return mutantsOf(file, code).filter(({ line, change }) =>
+    isLocked[line - 1] && change === "the condition never holds"
+  );
+}
+
+/** Returns which lines are below a lock in the same function or method. */
+function linesUnderLock(lines: readonly string[]): boolean[] {
+  let inClass = false;
+  let isLocked = false;
+  return lines.map((line) => {
+    if (/^(?:export )?(?:abstract )?class\b/.test(line)) inClass = true;
+    if (line.startsWith("}")) inClass = false;
+    if (line.startsWith("}") || (inClass && line.startsWith("  }"))) isLocked = false;
+    const wasLocked = isLocked;
+    if (/^\s/.test(line) && TAKES_LOCK.test(line) && !/^\s*(?:\*|\/[/*])/.test(line)) isLocked = true;
+    return wasLocked;
+  });
+}
+
 function isBalanced(text: string): boolean {
   const opened = text.indexOf("(");
   return opened < 0 ? !text.includes(")") : [...text].reduce((depth, sign, at) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Bench } from "../../scripts/mutate/try.ts";
 import { coverageOf } from "../../scripts/mutate/coverage.ts";
-import { droppedStatementsOf, mutantsOf } from "../../scripts/mutate/mutants.ts";
+import { droppedStatementsOf, mutantsOf, secondChecksOf } from "../../scripts/mutate/mutants.ts";
 import { sample } from "../../scripts/mutate/sample.ts";
 
 const after = (line: string) => mutantsOf("a.ts", line).map((mutant) => mutant.after);
@@ -69,6 +69,37 @@ Deno.test("statement mutants omit each call, assignment or count on a line, but 
     [3, ";"],
     [4, ";"],
     [12, "  ;"],
+  ]);
+});
+
+Deno.test("mutants of second checks are the conditions below a lock, up to the end of the function or method", () => {
+  const code = [
+    "async function one() {",
+    "  if (isGone(path)) return null;",
+    "  // lockFile(path)",
+    "  using lock = await lockFile(path);",
+    "  if (isGone(path)) return null;",
+    "  for (const each of list) {",
+    "    if (isOld(each)) continue;",
+    "  }",
+    "  if (isGone(path)) throw new Error();",
+    "}",
+    "export class A {",
+    "  async take() {",
+    "    if (await file.tryLock(true)) return 1;",
+    "    if (isOld(file)) return 2;",
+    "  }",
+    "  read() {",
+    "    const found = block(clock());",
+    "    if (isOld(file)) return 3;",
+    "  }",
+    "}",
+  ].join("\n");
+  assert.deepEqual(secondChecksOf("a.ts", code).map(({ line, after }) => [line, after.trim()]), [
+    [5, "if (false && (isGone(path))) return null;"],
+    [7, "if (false && (isOld(each))) continue;"],
+    [9, "if (false && (isGone(path))) throw new Error();"],
+    [14, "if (false && (isOld(file))) return 2;"],
   ]);
 });
 
