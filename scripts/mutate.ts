@@ -18,9 +18,9 @@ const { room, count, seed, only, again, list } = argumentsOf(Deno.args);
 const mutants: Mutant[] = [];
 const sources: string[] = [];
 for await (const path of walk(`${ROOT}/${room}`, ".ts")) {
-  if (path.endsWith(".generated.ts")) continue;
   const file = path.slice(ROOT.length + 1);
   sources.push(file);
+  if (path.endsWith(".generated.ts")) continue;
   if (only !== null && file !== only && !file.startsWith(`${only}/`)) continue;
   mutants.push(...list(file, await Deno.readTextFile(path)));
 }

@@ -12,7 +12,7 @@ interface BundledProgram {
   readonly about: string;
 }
 
-const PROGRAMS: readonly BundledProgram[] = [
+export const PROGRAMS: readonly BundledProgram[] = [
   {
     module: "tools/files/helper.ts",
     path: "tools/files/helper.generated.ts",

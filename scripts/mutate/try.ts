@@ -1,5 +1,6 @@
 // Tries mutants: puts each into a copy of the project, and runs the test files that cover its line.
 
+import { PROGRAMS } from "../generate/programs.ts";
 import type { Covered } from "./coverage.ts";
 import type { Mutant } from "./mutants.ts";
 
@@ -37,6 +38,18 @@ function noticedBy(test: string, file: string): number {
   return noticed.get(`${test} ${file}`) ?? 0;
 }
 
+/**
+ * Returns the file with the text of a program that flemma starts, if this is its first module: tests that load the text
+ * run the program in another process, where coverage does not see it.
+ */
+function bundledText(file: string): string | null {
+  return PROGRAMS.find(({ module }) => module === file)?.path ?? null;
+}
+
+/** Bundles the programs of a copy of the project again. */
+const BUNDLE = `import { generate } from "./scripts/generate/programs.ts";
+for (const { path, text } of await generate()) await Deno.writeTextFile(path, text);`;
+
 /** A copy of the project for one mutant at a time. */
 export class Bench {
   /** Absolute path of the copy. */
@@ -63,8 +76,9 @@ export class Bench {
    * file for the time they take, then the fastest of the others.
    */
   async try(mutant: Mutant, coverage: readonly Covered[]): Promise<MutantResult> {
+    const text = bundledText(mutant.file);
     const tests = coverage.filter(({ lines }) =>
-      lines === null || isNear(lines[mutant.file] ?? [], mutant.line)
+      lines === null || (text === null ? isNear(lines[mutant.file] ?? [], mutant.line) : text in lines)
     )
       .sort((a, b) =>
         noticedBy(b.test, mutant.file) / b.time - noticedBy(a.test, mutant.file) / a.time || a.time - b.time
@@ -74,6 +88,7 @@ export class Bench {
     const code = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, code.split("\n").with(mutant.line - 1, mutant.after).join("\n"));
     try {
+      if (text !== null) await this.#bundle();
       for (const { test, time } of tests) {
         if (!await this.#passes(test, LONGEST + SLOWER * time / 1000)) {
           noticed.set(`${test} ${mutant.file}`, noticedBy(test, mutant.file) + 1);
@@ -83,7 +98,15 @@ export class Bench {
       return { mutant, outcome: "survived", by: null };
     } finally {
       await Deno.writeTextFile(path, code);
+      if (text !== null) await this.#bundle();
     }
+  }
+
+  async #bundle(): Promise<void> {
+    const args = ["eval", "--ext=ts", BUNDLE];
+    const { success } = await new Deno.Command(Deno.execPath(), { args, cwd: this.root, stdin: "null" })
+      .output();
+    if (!success) throw new Error(`the programs in ${this.root} cannot be bundled`);
   }
 
   async #passes(test: string, seconds: number): Promise<boolean> {
