@@ -73,30 +73,13 @@ export function withInnerScript(
  * Paths mounted onto themselves are identified by file system, root and mount point, all others by mount point.
  */
 export function promisedMounts(args: readonly string[], table: readonly Mount[]): string[] {
-  const promised: string[] = [];
-  for (let at = 0; at < args.length; at++) {
-    switch (args[at]) {
-      case "--bind":
-      case "--ro-bind": {
-        const [source = "", place = ""] = args.slice(at + 1, at + 3);
-        promised.push((source === place ? ownMount(place, table) : null) ?? escapeMountPath(place));
-        at += 2;
-        break;
-      }
-      case "--bind-try":
-        // The path may have vanished.
-        at += 2;
-        break;
-      case "--tmpfs":
-        promised.push(escapeMountPath(args[at + 1] ?? ""));
-        at += 1;
-        break;
-      default:
-        // `--size`, `--perms` and `--remount-ro` do not mount anything themselves.
-        at += 1;
-    }
-  }
-  return promised;
+  // The other options mount nothing, or a path that may have vanished (`--bind-try`). No path or number is an option.
+  return args.flatMap((option, at) => {
+    const [source = "", place = ""] = args.slice(at + 1, at + 3);
+    if (option === "--tmpfs") return [escapeMountPath(source)];
+    if (option !== "--bind" && option !== "--ro-bind") return [];
+    return [(source === place ? ownMount(place, table) : null) ?? escapeMountPath(place)];
+  });
 }
 
 /** Returns the message of the script; null if the script became the command or never ran. */

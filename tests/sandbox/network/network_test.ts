@@ -235,6 +235,17 @@ test("the proxy connects only to the address that it checked", async (root) => {
   });
 });
 
+test("when the proxy ends, it ends connections that have not yet sent a request", async (root) => {
+  const proxy = startProxy({ path: `${root}/p`, rules: rules(), onRefusal: () => {} });
+  using early = await Deno.connect({ transport: "unix", path: `${root}/p` });
+  // The proxy has accepted the earlier connection by the time at which it answers a later one.
+  assert.match(await talk(`${root}/p`, "x\r\n\r\n"), /^HTTP\/1\.1 400 /);
+  proxy.close();
+  const answer = await early.write(new TextEncoder().encode("x\r\n\r\n"))
+    .then(() => early.read(new Uint8Array(100))).catch(() => null);
+  assert.equal(answer, null);
+});
+
 test("a tunnel carries bytes in both directions and ends when one side closes", async (root) => {
   await withServer(async (port, asked) => {
     const proxy = startProxy({
