@@ -71,8 +71,6 @@ const SET_SECCOMP = 22;
 const DROP_FROM_BOUNDING_SET = 24;
 const SET_SUBREAPER = 36;
 const SET_NO_NEW_PRIVS = 38;
-const AMBIENT = 47;
-const AMBIENT_CLEAR = 4;
 
 const SIGHUP = 1;
 const SIGINT = 2;
@@ -166,9 +164,8 @@ function signalDomain(abi: number): number {
   return rules;
 }
 
-/** Drops all capabilities of this thread, and of all that it starts. */
+/** Drops all capabilities of this thread, and of all that it starts. Ambient ones go with the permitted ones. */
 function dropCapabilities(): void {
-  prctl(AMBIENT, AMBIENT_CLEAR);
   const last = Number(Deno.readTextFileSync("/proc/sys/kernel/cap_last_cap"));
   // Without the right to do this, `no_new_privs` has the same effect.
   for (let capability = 0; capability <= last; capability++) prctl(DROP_FROM_BOUNDING_SET, capability);

@@ -214,7 +214,7 @@ test("if one of several files cannot be watched, watch refuses before it watches
   const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
     [[], 2, /FILE/],
     [["-"], 2, /cannot be watched/],
-    [["a.chat", "none.chat"], 1, /no file none\.chat\.\n  Create it: flemma new none\.chat$/m],
+    [["a.chat", "none.chat"], 1, /no file none\.chat\.\n {2}Create it: flemma new none\.chat$/m],
     [["."], 1, /is not a regular file/],
     [["--model"], 2, /--model/],
   ];
