@@ -35,6 +35,8 @@ export interface DocumentOptions
   extends Pick<ChatOptions, "emit" | "interactive" | "askSecret" | "limiter" | "compacts"> {
   /** Interrupts that several documents share. @default the document's own */
   readonly interrupts?: Interrupts;
+  /** Signal that ends this document's run. @default the signal of the interrupts */
+  readonly signal?: AbortSignal;
   /** True to accept a part of a document, as editors pipe a selection. @default false */
   readonly fragments?: boolean;
   /** Called for each change of a piped document, with the whole text before and after. */
@@ -72,7 +74,7 @@ export async function withDocument(
       askSecret: options.askSecret,
       limiter: options.limiter,
       compacts: options.compacts,
-      signal: interrupts.signal,
+      signal: options.signal ?? interrupts.signal,
       wait: numberOption(invocation.arguments, "wait") ?? 0,
       notify: (notice) => messages.notice(notice),
     });

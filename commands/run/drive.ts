@@ -22,7 +22,7 @@ export async function drive(
     // Several documents cannot share one terminal for questions.
     const shared = among === undefined
       ? asking(invocation, show)
-      : { interrupts: among.interrupts, limiter: among.limiter };
+      : { interrupts: among.interrupts, limiter: among.limiter, signal: among.signal };
     const options = { ...show.listeners(), ...shared, compacts: driving.compacts };
     return await withDocument(invocation, options, async (document) => {
       const problem = show.openEvents(document);

@@ -39,7 +39,7 @@ export interface FinishedRun {
 }
 
 /** What a document shares with others that run in the same process. */
-export interface Among extends Pick<DocumentOptions, "limiter"> {
+export interface Among extends Pick<DocumentOptions, "limiter" | "signal"> {
   readonly interrupts: Interrupts;
   /** Called when the document's run ends, before the messages about it, with the usage of its requests. */
   ended(stop: Stop, records: readonly UsageRecord[]): void;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runInTurn } from "../../batch/in_turn.ts";
+import { ownSignal, runInTurn } from "../../batch/in_turn.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -30,4 +30,18 @@ Deno.test("after a stop no further job starts, and jobs that have started finish
     return Promise.resolve(item);
   });
   assert.deepEqual(results, [1, 2, undefined]);
+});
+
+Deno.test("a document's own signal aborts with the shared one, and leaves nothing on it once it is disposed", () => {
+  const shared = new AbortController();
+  const ended = ownSignal(shared.signal);
+  const running = ownSignal(shared.signal);
+  ended[Symbol.dispose]();
+  shared.abort("why");
+  assert.deepEqual([ended.signal.aborted, running.signal.aborted, running.signal.reason], [
+    false,
+    true,
+    "why",
+  ]);
+  assert.equal(ownSignal(shared.signal).signal.aborted, true);
 });

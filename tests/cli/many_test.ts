@@ -62,6 +62,33 @@ test("if a provider refuses too many parallel requests, fewer are sent, and all 
     assert.match(stderr, /rate_limit_error/);
   }));
 
+test("documents that are done leave nothing on a signal that all of them share", (place) =>
+  withCrowd({}, async ({ env }) => {
+    const { addEventListener: add, removeEventListener: remove } = AbortSignal.prototype;
+    const listeners = new Map<AbortSignal, number>();
+    const count = (signal: AbortSignal, change: number) =>
+      listeners.set(signal, (listeners.get(signal) ?? 0) + change);
+    AbortSignal.prototype.addEventListener = function (this: AbortSignal, ...given: Parameters<typeof add>) {
+      count(this, 1);
+      add.apply(this, given);
+    } as typeof add;
+    AbortSignal.prototype.removeEventListener = function (
+      this: AbortSignal,
+      ...given: Parameters<typeof remove>
+    ) {
+      count(this, -1);
+      remove.apply(this, given);
+    } as typeof remove;
+    const files = questions(place, 24);
+    try {
+      await place.exits(0, ["advance", "--jobs", "1", ...files], { env });
+      assert.ok(Math.max(...listeners.values()) < files.length);
+    } finally {
+      AbortSignal.prototype.addEventListener = add;
+      AbortSignal.prototype.removeEventListener = remove;
+    }
+  }));
+
 test("after a run is killed and started again, no call runs twice and no question is sent twice", (place) =>
   withCrowd({}, async ({ env, answered }) => {
     const files = Array.from({ length: 8 }, (_, at) => {

@@ -4,12 +4,11 @@ import { fetchDocuments } from "../../../batch/mod.ts";
 import { journalProblem } from "../../../batch/journal.ts";
 import { plural } from "../../../base/text/plural.ts";
 import type { Invocation } from "../../invocation.ts";
-import { hostOptions } from "../../document/host.ts";
 import { Exit } from "../../io/exit.ts";
 import { Interrupts } from "../../io/interrupt.ts";
 import { refuse } from "../../io/refuse.ts";
 import { numberOption, switchOption } from "../../line/options.ts";
-import { namedDocuments } from "./files.ts";
+import { batchCommand } from "./files.ts";
 import { BatchLines } from "./report.ts";
 
 /** Batches that a fetch sends at most, unless told otherwise. */
@@ -17,10 +16,9 @@ const ROUNDS = 1;
 
 export async function run(invocation: Invocation): Promise<number> {
   const { messages, arguments: given } = invocation;
-  const host = hostOptions(invocation);
-  if (!host.ok) return refuse(invocation, host.problem);
-  const files = await namedDocuments(invocation);
-  if (!files.ok) return refuse(invocation, files.problem);
+  const read = await batchCommand(invocation);
+  if (!read.ok) return refuse(invocation, read.problem);
+  const { host, files, jobs } = read.value;
   const interrupts = new Interrupts((fault, exit) => {
     if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
     return exit;
@@ -30,10 +28,10 @@ export async function run(invocation: Invocation): Promise<number> {
   let written = 0;
   try {
     const result = await fetchDocuments({
-      ...host.value,
-      files: files.value,
+      ...host,
+      files,
       rounds: numberOption(given, "rounds") ?? ROUNDS,
-      jobs: numberOption(given, "jobs") ?? 1,
+      jobs,
       waits: switchOption(given, "wait") === true,
       finishesLive,
       signal: interrupts.signal,

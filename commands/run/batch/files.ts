@@ -1,14 +1,36 @@
 // The documents of a batch command: from the command line, a list in a file, or standard input.
 
+import type { SettingsHost } from "../../../agent/settings.ts";
+import type { ChatOptions } from "../../../agent/types.ts";
+import { hostOptions } from "../../document/host.ts";
 import type { Invocation } from "../../invocation.ts";
 import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
 import { absolutePath } from "../../../base/paths.ts";
 import { readRegular } from "../../../base/system/regular_file.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
-import { switchOption, textOption } from "../../line/options.ts";
+import { numberOption, switchOption, textOption } from "../../line/options.ts";
+
+/** What a batch command works with. */
+interface BatchCommand {
+  readonly host: ChatOptions & SettingsHost;
+  readonly files: readonly string[];
+  /** Documents to work on in parallel. */
+  readonly jobs: number;
+}
+
+/** Reads the options and documents of a batch command. */
+export async function batchCommand(invocation: Invocation): Promise<Outcome<BatchCommand>> {
+  const host = hostOptions(invocation);
+  if (!host.ok) return host;
+  const files = await namedDocuments(invocation);
+  if (!files.ok) return files;
+  const jobs = numberOption(invocation.arguments, "jobs") ?? 1;
+  if (jobs < 1) return failure("usage", "--jobs needs a number of 1 or more.");
+  return success({ host: host.value, files: files.value, jobs });
+}
 
 /** Returns the named documents, each once, under the first of its names. */
-export async function namedDocuments(invocation: Invocation): Promise<Outcome<readonly string[]>> {
+async function namedDocuments(invocation: Invocation): Promise<Outcome<readonly string[]>> {
   const { arguments: given, environment } = invocation;
   const { positionals } = given;
   const list = textOption(given, "from");

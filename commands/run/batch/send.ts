@@ -5,23 +5,21 @@ import type { CollectedRequest } from "../../../batch/collect.ts";
 import { journalProblem } from "../../../batch/journal.ts";
 import { plural } from "../../../base/text/plural.ts";
 import type { Invocation } from "../../invocation.ts";
-import { hostOptions } from "../../document/host.ts";
 import { formatCount, money } from "../../io/amounts.ts";
 import { Exit } from "../../io/exit.ts";
 import { Interrupts } from "../../io/interrupt.ts";
 import { refuse } from "../../io/refuse.ts";
-import { numberOption, switchOption } from "../../line/options.ts";
-import { namedDocuments } from "./files.ts";
+import { switchOption } from "../../line/options.ts";
+import { batchCommand } from "./files.ts";
 import { asksAt, confirmed } from "./question.ts";
 import { BatchLines } from "./report.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { messages, arguments: given } = invocation;
-  const host = hostOptions(invocation);
-  if (!host.ok) return refuse(invocation, host.problem);
-  const files = await namedDocuments(invocation);
-  if (!files.ok) return refuse(invocation, files.problem);
-  if (files.value.length === 0) {
+  const read = await batchCommand(invocation);
+  if (!read.ok) return refuse(invocation, read.problem);
+  const { host, files, jobs } = read.value;
+  if (files.length === 0) {
     return refuse(invocation, {
       code: "usage",
       message: "No document is named.",
@@ -34,9 +32,9 @@ export async function run(invocation: Invocation): Promise<number> {
     return exit;
   });
   try {
-    await sendDocuments(files.value, {
-      ...host.value,
-      jobs: numberOption(given, "jobs") ?? 1,
+    await sendDocuments(files, {
+      ...host,
+      jobs,
       signal: interrupts.signal,
       hear: lines.hear,
       tell: (event) => isLeftOut(event) ? lines.leftOut(event) : lines.tell(event),

@@ -1,7 +1,7 @@
 // Advances several documents in one process. Each has its own lock and settings, and all share the provider limits.
 
 import { RequestLimiter } from "../../../providers/http/limiter.ts";
-import { runInTurn } from "../../../batch/in_turn.ts";
+import { ownSignal, runInTurn } from "../../../batch/in_turn.ts";
 import { callerOf } from "../../../base/paths.ts";
 import { thrownText } from "../../../base/problem.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
@@ -25,13 +25,14 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
   });
   const advance = async (file: string): Promise<number> => {
     const { messages: own, among } = report.begin(file);
+    using ended = ownSignal(interrupts.signal);
     const one = { ...invocation.arguments, positionals: [file] };
     let exit: number;
     try {
       exit = await drive(
         { ...invocation, arguments: one, messages: own },
         ({ session }) => session.advance({ goOn: goesOn(invocation) }),
-        { among: { ...among, interrupts, limiter }, compacts: true },
+        { among: { ...among, interrupts, limiter, signal: ended.signal }, compacts: true },
       );
     } catch (thrown) {
       // A fault in one document must not stop the others.
