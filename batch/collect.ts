@@ -1,6 +1,7 @@
 // Collects the requests of documents for a batch: each document is advanced up to its next request.
 
 import { sha256 } from "../base/hash.ts";
+import { isObject } from "../base/is_object.ts";
 import { problemLine } from "../base/problem.ts";
 import { openChat, type OwnOpenOptions } from "../agent/open.ts";
 import type { ChatSession, RunResult } from "../agent/types.ts";
@@ -12,7 +13,7 @@ import { bodyBytes } from "../providers/http/body.ts";
 import { replyPlaceholder } from "../parser/view/placeholder.ts";
 import { withoutStream } from "./body.ts";
 import type { Spool, SpooledBody } from "./spool.ts";
-import type { BatchItem, BatchKind } from "./types.ts";
+import type { BatchHead, BatchItem, BatchKind, GivenOptions } from "./types.ts";
 import { batchKindOf } from "./wire/apis.ts";
 
 /** A request of a document, ready for a batch. */
@@ -27,6 +28,8 @@ export interface CollectedRequest extends Omit<BatchItem, "item"> {
   readonly cost: number | null;
   /** The body, which does not ask for a stream. */
   readonly spooled: SpooledBody;
+  /** Options of the send that later rounds keep. */
+  readonly given: GivenOptions;
 }
 
 /** A document that is not in the batch. */
@@ -64,13 +67,15 @@ export class Purse {
 /** Takes the request of one document in place of the network. */
 export class RequestTaker {
   readonly #purse: Purse;
+  readonly #given: GivenOptions;
   taken: TakenRequest | null = null;
   #kind: BatchKind | null = null;
   /** The session whose request is taken; set once it is open. */
   session: ChatSession | null = null;
 
-  constructor(purse: Purse) {
+  constructor(purse: Purse, given: GivenOptions) {
     this.#purse = purse;
+    this.#given = given;
   }
 
   take(request: TakenRequest): Problem | null {
@@ -120,6 +125,7 @@ export class RequestTaker {
       tokens,
       cost,
       spooled: spool.add(new TextEncoder().encode(text)),
+      given: this.#given,
     };
   }
 }
@@ -132,12 +138,41 @@ export interface CollectOptions extends Omit<OwnOpenOptions, "batch" | "around" 
   readonly hear: (name: string) => Emit;
 }
 
+/** Returns the options of a send that hold for all requests of a conversation. */
+function givenOptions({ preset, overrides }: NonNullable<OwnOpenOptions["settings"]> = {}): GivenOptions {
+  const { parameters, model } = overrides ?? {};
+  return {
+    ...(preset === undefined ? {} : { preset }),
+    ...(typeof model === "string" ? { model } : {}),
+    ...(isObject(parameters) ? { parameters } : {}),
+  };
+}
+
+/** Returns the settings of a host with the options that a conversation was sent with. */
+export function withGiven(
+  settings: OwnOpenOptions["settings"],
+  { provider, model, given = {} }: Pick<BatchHead, "provider" | "model" | "given">,
+): NonNullable<OwnOpenOptions["settings"]> {
+  const { overrides = {}, preset = given.preset } = settings ?? {};
+  const own = isObject(overrides.parameters) ? overrides.parameters : {};
+  const isOfPreset = preset !== undefined && given.model === undefined;
+  return {
+    ...settings,
+    ...(preset === undefined ? {} : { preset }),
+    overrides: {
+      ...overrides,
+      ...(isOfPreset ? {} : { provider, model }),
+      parameters: { ...given.parameters, ...own },
+    },
+  };
+}
+
 /** Advances a document up to its next request, and takes this request. */
 export async function collectRequest(
   name: string,
   { spool, purse, hear, ...options }: CollectOptions,
 ): Promise<CollectedRequest | LeftOut> {
-  const taker = new RequestTaker(purse);
+  const taker = new RequestTaker(purse, givenOptions(options.settings));
   const batch: BatchedRequest = { answer: null, take: (request) => taker.take(request) };
   const opened = await openChat(name, { ...options, emit: hear(name), batch });
   if (!opened.ok) return { name, why: problemLine(opened.problem), kind: "failed" };

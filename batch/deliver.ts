@@ -12,13 +12,13 @@ import { parse } from "../parser/mod.ts";
 import type { Chat } from "../parser/types.ts";
 import { replyPlaceholder } from "../parser/view/placeholder.ts";
 import type { KnownClient } from "./client_of.ts";
-import { type CollectedRequest, type Purse, reasonOf, RequestTaker } from "./collect.ts";
+import { type CollectedRequest, type Purse, reasonOf, RequestTaker, withGiven } from "./collect.ts";
 import { keepReply } from "./kept_reply.ts";
 import type { BatchJournal } from "./journal.ts";
 import { isAsSent, takeOut } from "./placeholders.ts";
 import { ReplyStore } from "./reply_store.ts";
 import type { Spool } from "./spool.ts";
-import type { AnsweredResult, BatchItem, ItemResult } from "./types.ts";
+import type { AnsweredResult, BatchItem, ItemResult, NoResult } from "./types.ts";
 
 /** What became of the result of a request. */
 export type DeliveredResult =
@@ -32,8 +32,8 @@ export type DeliveredResult =
   }
   /** An earlier fetch wrote the reply, and was killed before it noted that. */
   | { readonly kind: "known" }
-  /** The reply is kept under an id for `flemma recover`, because the document changed. */
-  | { readonly kind: "kept"; readonly id: string }
+  /** The reply is kept under an id for `flemma recover`, because the document changed or is missing. */
+  | { readonly kind: "kept"; readonly id: string; readonly isMissing: boolean }
   /** The request brought no reply. `next` is the request with a fallback, if there is one. */
   | { readonly kind: "freed"; readonly why: string; readonly next: CollectedRequest | null }
   /** The document cannot take the reply now; a later fetch tries again. */
@@ -85,8 +85,8 @@ async function attemptDelivery(
     await journal.recordEnd(item.item, "written");
     return { kind: "known" };
   }
-  if (result.kind === "expired" || result.kind === "canceled") {
-    return await free(item, path, options, `The request ${WORDS[result.kind]}.`);
+  if (result.kind !== "message" && result.kind !== "error") {
+    return await free(item, path, options, WITHOUT_REPLY[result.kind]);
   }
   if (isThere && await isAsSent(chat, item)) return await answer(item, result, chat, path, options);
   if (result.kind === "error") {
@@ -100,7 +100,29 @@ async function attemptDelivery(
   return await keep(item, result.body, path, options);
 }
 
-const WORDS = { expired: "expired before the provider came to it", canceled: "was canceled" } as const;
+const WITHOUT_REPLY: Readonly<Record<NoResult["kind"], string>> = {
+  expired: "The request expired before the provider came to it.",
+  canceled: "The request was canceled.",
+  deleted: "The provider has deleted its reply, which it keeps only for some time.",
+  lost: "The results of the batch have no reply for it.",
+};
+
+/** Keeps the reply of a document that is not there any more. */
+export async function settleWithoutDocument(
+  item: BatchItem,
+  { result }: ItemResult,
+  options: Pick<DeliverOptions, "environment" | "journal" | "known">,
+): Promise<DeliveredResult> {
+  const { environment, journal, known: { provider, settings } } = options;
+  const { head } = journal.record;
+  const id = result.kind === "message"
+    ? await keepReply(environment, { head, item, body: result.body, provider, settings, path: item.path })
+    : null;
+  await journal.recordEnd(item.item, id === null ? "freed" : "kept");
+  return id === null
+    ? { kind: "freed", why: `It is not at ${item.path} any more, and it has no reply.`, next: null }
+    : { kind: "kept", id, isMissing: true };
+}
 
 /** True if the reply that a killed fetch was about to write is in the document. */
 async function holdsReply(
@@ -154,7 +176,7 @@ async function keep(
   const problem = await takeOut(environment, item, path);
   if (problem !== null) return { kind: "later", problem };
   await journal.recordEnd(item.item, "kept");
-  return { kind: "kept", id };
+  return { kind: "kept", id, isMissing: false };
 }
 
 function errorWords(
@@ -172,7 +194,7 @@ async function answer(
   path: string,
   { environment, journal, spool, purse, goesOn, emit, known: _known, ...host }: DeliverOptions,
 ): Promise<DeliveredResult | "again"> {
-  const taker = new RequestTaker(purse);
+  const taker = new RequestTaker(purse, journal.record.head.given ?? {});
   let isRead = false;
   let store: ReplyStore | null = null;
   const around = (inner: DocumentStore): DocumentStore => {
@@ -185,10 +207,9 @@ async function answer(
     });
   };
   const { head } = journal.record;
-  const { overrides } = host.settings ?? {};
   const opened = await openChat(path, {
     ...host,
-    settings: { ...host.settings, overrides: { ...overrides, provider: head.provider, model: head.model } },
+    settings: withGiven(host.settings, head),
     environment,
     emit,
     around,

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { isThere } from "../base/files.ts";
-import type { Problem } from "../base/problem.ts";
+import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { ChatOptions } from "../agent/types.ts";
 import { knownPath, readDocument } from "../cycle/storage/read.ts";
 import type { Emit } from "../cycle/types.ts";
@@ -10,13 +10,15 @@ import { parse } from "../parser/mod.ts";
 import { replyPlaceholder } from "../parser/view/placeholder.ts";
 import { clientOf, type KnownClient } from "./client_of.ts";
 import { type CollectedRequest, Purse } from "./collect.ts";
-import { deliver, type DeliveredResult } from "./deliver.ts";
+import { deliver, type DeliveredResult, settleWithoutDocument } from "./deliver.ts";
 import { ownSignal, runInTurn } from "./in_turn.ts";
-import { BatchJournal, type BatchRecord, openItems, readBatches } from "./journal.ts";
+import { BatchJournal, type BatchRecord, openItems, readBatches, readJournals } from "./journal.ts";
+import { savedReplyId } from "./kept_reply.ts";
 import { giveBack, sendBatches, type SendEvent } from "./send.ts";
 import { Spool } from "./spool.ts";
-import type { BatchItem, BatchState } from "./types.ts";
+import type { BatchHead, BatchItem, BatchState, ItemResult, NoResult } from "./types.ts";
 import { BATCH_APIS } from "./wire/apis.ts";
+import type { RefusedProblem } from "./wire/client.ts";
 import { savedRows, saveResults } from "./wire/results.ts";
 
 /** Milliseconds after an unanswered creation until a batch that is nowhere to be found counts as not created. */
@@ -25,7 +27,12 @@ const DECIDED_AFTER = 600_000;
 /** What happened to a batch or document while results were fetched. */
 export type FetchEvent =
   | SendEvent
-  | { readonly kind: "delivered"; readonly name: string; readonly delivery: DeliveredResult }
+  | {
+    readonly kind: "delivered";
+    readonly name: string;
+    readonly delivery: DeliveredResult;
+    readonly head: BatchHead;
+  }
   /** A batch is still being worked on. */
   | { readonly kind: "working"; readonly record: BatchRecord; readonly done: number | null }
   /** It is not known yet whether a batch exists. */
@@ -36,9 +43,11 @@ export type FetchEvent =
   /** Another run works on the batch. */
   | { readonly kind: "busy"; readonly record: BatchRecord }
   /** A document of a batch is not where it was. */
-  | { readonly kind: "missing"; readonly item: BatchItem }
-  /** The reply of this copy went elsewhere. */
-  | { readonly kind: "elsewhere"; readonly name: string; readonly path: string };
+  | { readonly kind: "missing"; readonly item: BatchItem; readonly batch: string }
+  /** The reply of this copy went elsewhere. `kept` is its id if it is kept for `flemma recover`. */
+  | { readonly kind: "elsewhere"; readonly name: string; readonly path: string; readonly kept: string | null }
+  /** A journal was changed, so its batch is unknown. */
+  | { readonly kind: "damaged"; readonly path: string };
 
 export interface FetchOptions extends Omit<ChatOptions, "emit" | "environment"> {
   readonly environment: Environment;
@@ -58,7 +67,9 @@ export async function fetchBatches(options: FetchOptions): Promise<boolean> {
   const named = await namedItems(options);
   using spool = await Spool.open(environment);
   const fetcher = new Fetcher(options, spool, named);
-  for (const record of await readBatches(environment)) {
+  const { batches, damaged } = await readJournals(environment);
+  for (const path of damaged) tell({ kind: "damaged", path });
+  for (const record of batches) {
     if (record.isDone || options.signal?.aborted === true) continue;
     if (options.files.length > 0 && !openItems(record).some(({ item }) => named.has(item))) continue;
     await fetcher.fetch(record);
@@ -93,8 +104,10 @@ async function namedItems(
     const record = records.find(({ items }) => items.some(({ item }) => item === placeholder.item));
     const item = record?.items.find((one) => one.item === placeholder.item);
     if (record === undefined || item === undefined) tell({ kind: "dropped", name, problem: FOREIGN });
-    else if (record.ends.has(item.item)) tell({ kind: "elsewhere", name, path: item.path });
-    else found.set(item.item, path);
+    else if (record.ends.has(item.item)) {
+      const kept = record.ends.get(item.item) === "kept" ? savedReplyId(item) : null;
+      tell({ kind: "elsewhere", name, path: item.path, kept });
+    } else found.set(item.item, path);
   }
   return found;
 }
@@ -112,12 +125,20 @@ class Fetcher {
   readonly #options: FetchOptions;
   readonly #spool: Spool;
   readonly #named: ReadonlyMap<string, string>;
+  readonly #settles: boolean;
   readonly #purse = new Purse();
 
-  constructor(options: FetchOptions, spool: Spool, named: ReadonlyMap<string, string>) {
+  /** @param options `settles: true` to leave nothing out: replies of missing documents are kept, and the others are freed */
+  constructor(
+    options: FetchOptions,
+    spool: Spool,
+    named: ReadonlyMap<string, string>,
+    { settles = false } = {},
+  ) {
     this.#options = options;
     this.#spool = spool;
     this.#named = named;
+    this.#settles = settles;
   }
 
   async fetch({ head }: BatchRecord): Promise<void> {
@@ -140,7 +161,11 @@ class Fetcher {
       tell({ kind: "failed", record: journal.record, problem: known.problem });
       return;
     }
-    if (await this.#isCreated(journal, known.value)) await this.#results(journal, known.value);
+    if (!await this.#isCreated(journal, known.value)) return;
+    const { record } = journal;
+    const state = await stateOf(record, known.value);
+    if (state.ok) await this.end(journal, known.value, state.value);
+    else tell({ kind: "failed", record, problem: state.problem });
   }
 
   /** Finds a batch whose creation was not answered. It is never created again. */
@@ -171,24 +196,27 @@ class Fetcher {
     return true;
   }
 
-  async #results(journal: BatchJournal, known: KnownClient): Promise<void> {
+  /** Writes what a batch in some state has brought. */
+  async end(journal: BatchJournal, known: KnownClient, state: BatchState): Promise<void> {
     const { tell, environment } = this.#options;
     const { record } = journal;
-    const api = BATCH_APIS[record.head.kind];
-    const state = await api.state(known.client, record.head, record.remote!);
-    if (!state.ok) return tell({ kind: "failed", record, problem: state.problem });
-    if (state.value.kind === "working") return tell({ kind: "working", record, done: state.value.done });
-    if (state.value.kind === "failed") {
+    if (state.kind === "working") return tell({ kind: "working", record, done: state.done });
+    if (state.kind === "failed") {
+      // The requests were sent in the order of the documents that were out at that time.
+      const faulty = state.line === undefined ? undefined : openItems(record)[state.line - 1];
       await giveBack(journal, environment, tell);
-      return tell({ kind: "gone", record, why: state.value.message });
+      const why = faulty === undefined ? state.message : `${state.message} (${faulty.name})`;
+      return tell({ kind: "gone", record, why });
     }
-    const saved = await saveResults(known.client, state.value.results, journal.resultsPath);
+    const saved = await saveResults(known.client, state.results, { path: journal.resultsPath, environment });
     if (!saved.ok) return tell({ kind: "failed", record, problem: saved.problem });
     await this.#deliverAll(journal, known);
-    if (state.value.isExpired) await this.#freeRest(journal, known);
+    if (saved.value.isDeleted) await this.#freeRest(journal, known, "deleted");
+    else if (state.isExpired) await this.#freeRest(journal, known, "expired");
+    else if (this.#settles) await this.#freeRest(journal, known, "lost");
     if (openItems(journal.record).length > 0) return;
     await journal.recordDone();
-    await api.tidy?.(known.client, record.head, record.remote!);
+    await BATCH_APIS[record.head.kind].tidy?.(known.client, record.head, record.remote!);
   }
 
   async #deliverAll(journal: BatchJournal, known: KnownClient): Promise<void> {
@@ -208,9 +236,7 @@ class Fetcher {
           const item = result === null ? undefined : items.get(result.item);
           if (result === null || item === undefined) continue;
           items.delete(item.item);
-          const path = this.#pathOf(item);
-          if (path === null) continue;
-          await this.#deliver(journal, known, item, { result, path });
+          await this.#deliver(journal, known, item, result);
         }
       },
     );
@@ -222,12 +248,9 @@ class Fetcher {
   }
 
   /** Frees the documents of a batch that ended early and brought nothing for them. */
-  async #freeRest(journal: BatchJournal, known: KnownClient): Promise<void> {
+  async #freeRest(journal: BatchJournal, known: KnownClient, why: NoResult["kind"]): Promise<void> {
     for (const item of openItems(journal.record)) {
-      const path = this.#pathOf(item);
-      if (path === null) continue;
-      const result = { item: item.item, result: { kind: "expired" } as const };
-      await this.#deliver(journal, known, item, { result, path });
+      await this.#deliver(journal, known, item, { item: item.item, result: { kind: why } });
     }
   }
 
@@ -235,9 +258,17 @@ class Fetcher {
     journal: BatchJournal,
     known: KnownClient,
     item: BatchItem,
-    { result, path }: { readonly result: Parameters<typeof deliver>[1]; readonly path: string },
+    result: ItemResult,
   ): Promise<void> {
-    const { files: _files, hear, tell, jobs: _jobs, ...options } = this.#options;
+    const { files, hear, tell, jobs: _jobs, ...options } = this.#options;
+    const { head } = journal.record;
+    if (files.length > 0 && !this.#named.has(item.item)) return;
+    const path = await this.#pathOf(item);
+    if (path === null) {
+      if (!this.#settles) return tell({ kind: "missing", item, batch: head.id });
+      const delivery = await settleWithoutDocument(item, result, { ...options, journal, known });
+      return tell({ kind: "delivered", name: item.name, delivery, head });
+    }
     using own = ownSignal(options.signal);
     const delivery = await deliver(item, result, path, {
       ...options,
@@ -249,19 +280,36 @@ class Fetcher {
       emit: hear(item.name),
     });
     if ("next" in delivery && delivery.next !== null) this.next.push(delivery.next);
-    tell({ kind: "delivered", name: item.name, delivery });
+    tell({ kind: "delivered", name: item.name, delivery, head });
   }
 
-  /** Returns where a document is now; null if it is not to be fetched, or not there. */
-  #pathOf(item: BatchItem): string | null {
-    const { files, tell } = this.#options;
-    const named = this.#named.get(item.item);
-    if (files.length > 0 && named === undefined) return null;
-    if (isThere(item.path)) return item.path;
-    if (named !== undefined) return named;
-    tell({ kind: "missing", item });
-    return null;
+  /** Returns where a document is now; null if it is not there. Another file can have taken its place meanwhile. */
+  async #pathOf({ item, path }: BatchItem): Promise<string | null> {
+    const named = this.#named.get(item);
+    if (named === undefined || named === path) return isThere(path) ? path : null;
+    const read = await readDocument(path, this.#options.environment);
+    return read.ok && replyPlaceholder(parse(read.value.bytes))?.item === item ? path : named;
   }
+}
+
+/** Asks the provider about a batch. */
+async function stateOf(
+  { head, remote }: BatchRecord,
+  { client, provider }: KnownClient,
+): Promise<Outcome<BatchState, RefusedProblem>> {
+  const state = await BATCH_APIS[head.kind].state(client, head, remote!);
+  if (state.ok || state.problem.status !== 404) return state;
+  const { message, status } = state.problem;
+  return {
+    ok: false,
+    problem: {
+      code: "batch-unknown",
+      message:
+        `${provider.display} does not know the batch ${remote}, at least not with this key: ${message}`,
+      next: `Set the key with which it was sent, or give it up: flemma batch cancel ${head.id}`,
+      status,
+    },
+  };
 }
 
 function isRecent({ posted }: BatchRecord): boolean {
@@ -287,9 +335,7 @@ export async function reportBatches(
       continue;
     }
     const known = await clientOf(record, options);
-    const state = known.ok
-      ? await BATCH_APIS[record.head.kind].state(known.value.client, record.head, record.remote)
-      : known;
+    const state = known.ok ? await stateOf(record, known.value) : known;
     reports.push({
       record,
       state: state.ok ? state.value : null,
@@ -299,24 +345,41 @@ export async function reportBatches(
   return reports;
 }
 
-/** Cancels batches at their providers. Their documents stay out until the provider has ended them. */
+/**
+ * What a cancellation did. `canceled`: its documents are out until the provider has ended the batch. `given-up`: the
+ * provider does not have it, so its documents are free. `ended`: it had ended, and nothing of it is out any more.
+ */
+export type CanceledBatch = "canceled" | "given-up" | "ended";
+
+/** Cancels a batch at its provider. What a batch has brought that has ended already is written or kept. */
 export async function cancelBatch(
-  record: BatchRecord,
-  options: Omit<FetchOptions, "files" | "goesOn" | "jobs" | "hear">,
-): Promise<Problem | null> {
+  { head: { id } }: Pick<BatchRecord, "head">,
+  options: Omit<FetchOptions, "files" | "goesOn" | "jobs">,
+): Promise<Outcome<CanceledBatch>> {
   const { environment, tell } = options;
-  const opened = await BatchJournal.open(environment, record.head.id);
-  if (opened === null) {
-    return { code: "batch-busy", message: `Another run works on the batch ${record.head.id}.` };
-  }
+  const opened = await BatchJournal.open(environment, id);
+  if (opened === null) return failure("batch-busy", `Another run works on the batch ${id}.`);
   using journal = opened;
-  if (journal.record.remote === null) {
+  const { record } = journal;
+  const giveUp = async (): Promise<Outcome<CanceledBatch>> => {
     await giveBack(journal, environment, tell);
-    return null;
+    return success("given-up");
+  };
+  if (record.remote === null) return await giveUp();
+  const known = await clientOf(record, options);
+  if (!known.ok) return known;
+  const state = await stateOf(record, known.value);
+  if (!state.ok) return state.problem.status === 404 ? await giveUp() : state;
+  if (state.value.kind === "working") {
+    const canceled = await BATCH_APIS[record.head.kind].cancel(
+      known.value.client,
+      record.head,
+      record.remote,
+    );
+    return canceled.ok ? success("canceled") : { ok: false, problem: canceled.problem.problem };
   }
-  const known = await clientOf(journal.record, options);
-  if (!known.ok) return known.problem;
-  const { head, remote } = journal.record;
-  const canceled = await BATCH_APIS[head.kind].cancel(known.value.client, head, remote!);
-  return canceled.ok ? null : canceled.problem.problem;
+  using spool = await Spool.open(environment);
+  const all = { ...options, files: [], goesOn: false, jobs: 1 };
+  await new Fetcher(all, spool, new Map(), { settles: true }).end(journal, known.value, state.value);
+  return success("ended");
 }

@@ -63,13 +63,30 @@ export function batchFolder(environment: Environment): string {
 
 /** Reads the journals of all batches, the oldest first. */
 export async function readBatches(environment: Environment): Promise<readonly BatchRecord[]> {
+  return (await readJournals(environment)).batches;
+}
+
+/** Journals in the state folder. */
+export interface Journals {
+  readonly batches: readonly BatchRecord[];
+  /** Paths of journals that are damaged, so that their batches are unknown. */
+  readonly damaged: readonly string[];
+}
+
+/** Reads the journals of all batches, the oldest first, and finds damaged ones. */
+export async function readJournals(environment: Environment): Promise<Journals> {
   const folder = batchFolder(environment);
-  const found: BatchRecord[] = [];
+  const batches: BatchRecord[] = [];
+  const damaged: string[] = [];
   for (const name of namesIn(folder)) {
-    const record = await readRecord(`${folder}/${name}`);
-    if (record !== null) found.push(record);
+    const path = `${folder}/${name}`;
+    const bytes = await readOrNull(path);
+    const record = bytes === null ? null : recordOf(new TextDecoder().decode(bytes));
+    if (record !== null) batches.push(record);
+    // A kill while the journal is made leaves a part of its first line, and nothing was sent then.
+    else if (bytes?.includes(NEWLINE)) damaged.push(path);
   }
-  return found.sort((a, b) => a.head.time < b.head.time ? -1 : 1);
+  return { batches: batches.sort((a, b) => a.head.time < b.head.time ? -1 : 1), damaged };
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -81,12 +98,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-async function readRecord(path: string): Promise<BatchRecord | null> {
-  const bytes = await readOrNull(path);
-  return bytes === null ? null : recordOf(new TextDecoder().decode(bytes));
-}
-
-/** Reads the text of a journal; null if a kill left it without its first line. */
+/** Reads the text of a journal; null if it has no first line, because of a kill or because a person changed it. */
 function recordOf(text: string): BatchRecord | null {
   const lines = text.split("\n").flatMap(readLine);
   const [first] = lines;
@@ -108,14 +120,46 @@ function recordOf(text: string): BatchRecord | null {
   return { head: first.head, items, posted, remote, ends, writing, isDone };
 }
 
-/** A kill can leave an incomplete line, whose effect did not begin. */
+/** Reads a line. A kill can leave an incomplete one, whose effect did not begin. */
 function readLine(text: string): Line[] {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) && typeof value.kind === "string" ? [value as unknown as Line] : [];
+    return isLine(value) ? [value as unknown as Line] : [];
   } catch {
     return [];
   }
+}
+
+/** Members of each kind of line whose values must be texts. */
+const TEXTS: Readonly<Record<Line["kind"], readonly string[]>> = {
+  batch: [],
+  item: [],
+  posting: ["time"],
+  created: ["remote"],
+  writing: ["item", "digest"],
+  end: ["item", "how"],
+  done: [],
+};
+
+const HEAD_TEXTS = ["id", "provider", "kind", "model", "url", "time"];
+const ITEM_TEXTS = ["item", "path", "name", "text", "body", "lock"];
+
+function isLine(value: unknown): boolean {
+  if (!isObject(value) || typeof value.kind !== "string" || !Object.hasOwn(TEXTS, value.kind)) return false;
+  if (!haveTexts(value, TEXTS[value.kind as Line["kind"]])) return false;
+  const { head, item } = value;
+  if (value.kind === "batch") {
+    return isObject(head) && haveTexts(head, HEAD_TEXTS) && URL.canParse(String(head.url)) &&
+      !Number.isNaN(Date.parse(String(head.time)));
+  }
+  if (value.kind === "item") {
+    return isObject(item) && haveTexts(item, ITEM_TEXTS) && typeof item.bytes === "number";
+  }
+  return true;
+}
+
+function haveTexts(value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean {
+  return names.every((name) => typeof value[name] === "string");
 }
 
 /** The journal of one batch, locked for this process. */

@@ -3,12 +3,18 @@
 import type { Environment } from "../base/environment.ts";
 import { keepText } from "../cycle/storage/saved_text.ts";
 import { ReplyWriter } from "../cycle/send/reply.ts";
+import { retentionOf } from "../cycle/send/report.ts";
 import { openUsageLog } from "../cycle/usage/log.ts";
 import { recordOf } from "../cycle/usage/record.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { Effect, Provider, Usage } from "../providers/types.ts";
 import { mergeUsage } from "../providers/usage.ts";
 import type { BatchHead, BatchItem } from "./types.ts";
+
+/** Returns the id under which the reply of a request is kept. */
+export function savedReplyId({ item }: Pick<BatchItem, "item">): string {
+  return `batch-${item}`;
+}
 
 /**
  * Saves a whole reply under an id that is always the same for the same request.
@@ -29,7 +35,7 @@ export async function keepReply(
 ): Promise<string | null> {
   const effects = provider.reader().whole(body);
   if (effects === null) return null;
-  const id = `batch-${item.item}`;
+  const id = savedReplyId(item);
   await keepText(environment, id, new TextEncoder().encode(replyText(effects)));
   const usage = usageOf(effects);
   if (usage !== null) {
@@ -46,7 +52,7 @@ export async function keepReply(
     }, {
       settings,
       outputIncludesThoughts: provider.outputIncludesThoughts,
-      retention: "long",
+      retention: retentionOf(settings, head.provider),
     }));
   }
   return id;

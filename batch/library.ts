@@ -61,8 +61,8 @@ export async function sendBatch(
 ): Promise<Outcome<BatchResult>> {
   const system = systemFor("sendBatch");
   if (!system.ok) return system;
-  const { countOut, isLeftOut, sendDocuments } = await import("./mod.ts");
-  const result = new Collected();
+  const { countOut, sendDocuments } = await import("./mod.ts");
+  const result = new BatchOutcomes();
   const environment = options.environment ?? processEnvironment();
   try {
     await sendDocuments(files, {
@@ -70,7 +70,7 @@ export async function sendBatch(
       environment,
       jobs: options.jobs ?? 1,
       hear: () => () => {},
-      tell: (event) => isLeftOut(event) ? result.leftOut(event) : result.event(event),
+      tell: (event) => result.event(event),
     });
   } catch (thrown) {
     return { ok: false, problem: journalProblem(thrown) };
@@ -89,7 +89,7 @@ export async function fetchBatch(options: FetchBatchOptions = {}): Promise<Outco
   const system = systemFor("fetchBatch");
   if (!system.ok) return system;
   const { fetchDocuments } = await import("./mod.ts");
-  const result = new Collected();
+  const result = new BatchOutcomes();
   try {
     const { out } = await fetchDocuments({
       ...options,
@@ -108,8 +108,8 @@ export async function fetchBatch(options: FetchBatchOptions = {}): Promise<Outco
   }
 }
 
-/** Collects what happened. */
-class Collected {
+/** Collects what happened to documents and batches. */
+export class BatchOutcomes {
   readonly #documents: BatchedDocument[] = [];
   readonly #problems: Problem[] = [];
 
@@ -117,12 +117,14 @@ class Collected {
     return { documents: this.#documents, problems: this.#problems };
   }
 
-  leftOut({ name, why }: LeftOut): void {
-    this.#documents.push({ name, outcome: "left", detail: why });
-  }
-
-  event(event: FetchEvent | SendEvent): void {
+  event(event: FetchEvent | SendEvent | LeftOut): void {
     switch (event.kind) {
+      case "person":
+      case "nothing":
+      case "failed":
+        if ("why" in event) this.#documents.push({ name: event.name, outcome: "left", detail: event.why });
+        else this.#problems.push(event.problem);
+        return;
       case "sent":
         for (const { name } of event.items) this.#documents.push({ name, outcome: "sent" });
         return;
@@ -141,12 +143,16 @@ class Collected {
         this.#documents.push({
           name: event.name,
           outcome: "left",
-          detail: `The reply went to ${event.path}.`,
+          detail: event.kept === null
+            ? `The reply went to ${event.path}.`
+            : `The reply is kept: flemma recover ${event.kept}`,
         });
+        return;
+      case "damaged":
+        this.#problems.push({ code: "batch-damaged", message: `The journal ${event.path} is damaged.` });
         return;
       case "refused":
       case "unclear":
-      case "failed":
         this.#problems.push(event.problem);
         return;
       case "gone":

@@ -4,12 +4,13 @@ import { openChat } from "../agent/open.ts";
 import type { ChatOptions } from "../agent/types.ts";
 import type { Environment } from "../base/environment.ts";
 import type { Emit } from "../cycle/types.ts";
-import { type CollectedRequest, collectRequest, type LeftOut, Purse } from "./collect.ts";
+import { type CollectedRequest, collectRequest, type LeftOut, Purse, withGiven } from "./collect.ts";
 import { fetchBatches, type FetchEvent } from "./fetch.ts";
 import { ownSignal, runInTurn } from "./in_turn.ts";
 import { openItems, readBatches } from "./journal.ts";
 import { privacyNotice, sendBatches, type SendEvent } from "./send.ts";
 import { Spool } from "./spool.ts";
+import type { BatchHead } from "./types.ts";
 
 /** Options that sending and fetching share. */
 export interface BatchRun extends Omit<ChatOptions, "emit" | "environment"> {
@@ -48,7 +49,8 @@ export async function sendDocuments(
   });
   if (requests.length === 0 || signal.aborted) return;
   const notices: string[] = [];
-  for (const provider of new Set(requests.map(({ provider }) => provider))) {
+  // What nobody reads counts as not said.
+  for (const provider of agree === undefined ? [] : new Set(requests.map(({ provider }) => provider))) {
     const notice = await privacyNotice(environment, { provider });
     if (notice !== null) notices.push(notice);
   }
@@ -88,7 +90,8 @@ export async function fetchDocuments(
   { rounds, waits, finishesLive, begins, pause = sleep, ...options }: FetchDocumentsOptions,
 ): Promise<FetchedDocuments> {
   const { environment, signal } = options;
-  const more = new Set<string>();
+  /** Documents whose calls have not run, and the batch that brought them. */
+  const more = new Map<string, BatchHead>();
   let left = rounds;
   let wait = WAITS.first;
   for (;;) {
@@ -98,7 +101,7 @@ export async function fetchDocuments(
       if (
         event.kind === "delivered" && event.delivery.kind === "written" && event.delivery.left === "calls"
       ) {
-        more.add(event.name);
+        more.set(event.name, event.head);
       }
       options.tell(event);
     };
@@ -106,7 +109,7 @@ export async function fetchDocuments(
     if (isSent) left--;
     const out = await countOut(environment);
     if (out === 0 || !waits || signal?.aborted === true) {
-      return { out, needsPerson: finishesLive && await finishLive([...more], options) };
+      return { out, needsPerson: finishesLive && await finishLive(more, options) };
     }
     if (isSent) wait = WAITS.first;
     await pause(wait, signal);
@@ -122,7 +125,7 @@ export async function countOut(environment: Environment): Promise<number> {
 
 /** Goes on at full price with documents whose calls have not run. Returns true if one of them needs a person. */
 async function finishLive(
-  names: readonly string[],
+  documents: ReadonlyMap<string, BatchHead>,
   { jobs, hear, tell, files: _files, ...options }: Omit<
     FetchDocumentsOptions,
     "rounds" | "waits" | "finishesLive" | "begins" | "pause"
@@ -130,9 +133,10 @@ async function finishLive(
 ): Promise<boolean> {
   const { signal = new AbortController().signal } = options;
   let needsPerson = false;
-  await runInTurn(names, { jobs, signal }, async (name) => {
+  await runInTurn([...documents], { jobs, signal }, async ([name, head]) => {
     using own = ownSignal(signal);
-    const opened = await openChat(name, { ...options, signal: own.signal, emit: hear(name) });
+    const settings = withGiven(options.settings, head);
+    const opened = await openChat(name, { ...options, settings, signal: own.signal, emit: hear(name) });
     if (!opened.ok) {
       tell({ kind: "dropped", name, problem: opened.problem });
       return;

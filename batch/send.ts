@@ -56,8 +56,8 @@ const INTERRUPTED: Problem = { code: "cancelled", message: "Interrupted before i
 function groupsOf(requests: readonly CollectedRequest[]): readonly (readonly CollectedRequest[])[] {
   const groups = new Map<string, CollectedRequest[]>();
   for (const request of requests) {
-    const { provider, kind, model, url, headers } = request;
-    const key = JSON.stringify([provider, kind, model, url, Object.entries(headers).sort()]);
+    const { provider, kind, model, url, headers, given } = request;
+    const key = JSON.stringify([provider, kind, model, url, Object.entries(headers).sort(), given]);
     groups.set(key, [...groups.get(key) ?? [], request]);
   }
   return [...groups.values()];
@@ -95,9 +95,9 @@ async function sendBatch(
   const { environment, spool, tell } = options;
   const [first] = requests;
   if (first === undefined) return;
-  const { provider, kind, model, url, headers } = first;
+  const { provider, kind, model, url, headers, given } = first;
   const time = new Date().toISOString();
-  const head = { id: randomId(), provider, kind, model, url, time, count: requests.length };
+  const head = { id: randomId(), provider, kind, model, url, time, count: requests.length, given };
   const items = await itemsOf(requests);
   using journal = await BatchJournal.create(environment, head, items);
   const entries: string[] = [];

@@ -34,6 +34,16 @@ export interface BatchHead {
   readonly time: string;
   /** Number of requests. */
   readonly count: number;
+  /** Options of the send that later rounds keep; absent if there were none. */
+  readonly given?: GivenOptions;
+}
+
+/** Options of a send that hold for all requests of a conversation. */
+export interface GivenOptions {
+  readonly preset?: string;
+  /** The model if an option named it. It then replaces that of the preset, with the preset's parameters. */
+  readonly model?: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
 /** The batch APIs. */
@@ -53,8 +63,8 @@ export type BatchState =
   | { readonly kind: "working"; readonly done: number | null }
   /** All results that will come are there. */
   | { readonly kind: "ended"; readonly results: readonly ResultSource[]; readonly isExpired: boolean }
-  /** The provider refused the whole batch, or no longer has its results. */
-  | { readonly kind: "failed"; readonly message: string };
+  /** The provider refused the whole batch, or no longer has its results. `line` is the first faulty request, from 1. */
+  | { readonly kind: "failed"; readonly message: string; readonly line?: number };
 
 /** Where results are: at an address, or in what was already received. */
 export type ResultSource =
@@ -69,5 +79,10 @@ export type AnsweredResult =
 /** The result of one request. */
 export interface ItemResult {
   readonly item: string;
-  readonly result: AnsweredResult | { readonly kind: "expired" } | { readonly kind: "canceled" };
+  readonly result: AnsweredResult | NoResult;
+}
+
+/** Why a request has no result. `deleted`: the provider kept it only for some time. `lost`: it brought none. */
+export interface NoResult {
+  readonly kind: "expired" | "canceled" | "deleted" | "lost";
 }

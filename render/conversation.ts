@@ -5,6 +5,7 @@ import { formatUnifiedDiff } from "../agent/review/unified.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Call, Chat, Result, Segment, Turn } from "../parser/types.ts";
 import { type JobResult, readJobResult } from "../parser/view/jobs.ts";
+import { type ReplyPlaceholder, replyPlaceholder } from "../parser/view/placeholder.ts";
 import type { ConversationView, Field, MessageView, PartView, ResultView } from "./types.ts";
 
 export function buildConversationView(chat: Chat, title: string): ConversationView {
@@ -15,22 +16,31 @@ export function buildConversationView(chat: Chat, title: string): ConversationVi
     const result = chat.result(id);
     if (result !== undefined) placed.add(result.place.from);
   }
+  const waiting = replyPlaceholder(chat);
   return {
     title,
     settings: frontmatter === null
       ? null
       : { language: frontmatter.language, code: lines(frontmatter.code), line: frontmatter.start },
     preamble: preamble === null ? null : { text: lines(preamble.text), line: preamble.start },
-    messages: chat.turns.map((turn) => messageOf(chat, turn, placed)).filter(({ parts }) => parts.length > 0),
+    messages: chat.turns.map((turn) => messageOf(chat, turn, placed, waiting)).filter(({ parts }) =>
+      parts.length > 0
+    ),
   };
 }
 
-function messageOf(chat: Chat, turn: Turn, placed: ReadonlySet<number>): MessageView {
+function messageOf(
+  chat: Chat,
+  turn: Turn,
+  placed: ReadonlySet<number>,
+  waiting: ReplyPlaceholder | null,
+): MessageView {
   const parts: PartView[] = [];
   let prose = "";
   let line = turn.place.start;
   const endProse = () => {
-    if (prose.trim() !== "") parts.push({ kind: "prose", text: lines(prose), line });
+    const text = waiting === null ? prose : withoutPlaceholder(chat, prose, waiting);
+    if (text.trim() !== "") parts.push({ kind: "prose", text: lines(text), line });
     prose = "";
   };
   for (const segment of unescapeTurn(chat, turn)) {
@@ -52,6 +62,18 @@ function messageOf(chat: Chat, turn: Turn, placed: ReadonlySet<number>): Message
   }
   endProse();
   return { role: turn.role, line: turn.place.start, parts };
+}
+
+/** Replaces the placeholder of a reply that a batch will bring by a sentence. */
+function withoutPlaceholder(
+  chat: Chat,
+  prose: string,
+  { batch, place: { from, to } }: ReplyPlaceholder,
+): string {
+  return prose.replace(
+    chat.text(from, to),
+    () => `The reply is still to come, from the batch \`${batch}\`.\n`,
+  );
 }
 
 /** Returns the result of a background job as a sentence and a result. */

@@ -4,13 +4,11 @@ import { isObject } from "../../base/is_object.ts";
 import { failure, success } from "../../base/problem.ts";
 import type { BatchHead, ItemResult } from "../types.ts";
 import type { BatchApi } from "./api.ts";
-import { type BatchClient, listIn, textIn } from "./client.ts";
+import { listIn, textIn } from "./client.ts";
+import { type BatchCandidate, findByResults, pageById } from "./proof.ts";
 
-/** Milliseconds before its own record at which a batch may seem to be created, because clocks differ. */
-const CLOCK_SLACK = 300_000;
-
-/** Batches that are looked through for one whose creation was not answered. */
-const MOST_LISTED = 100;
+/** Batches in one page of the list. */
+const PAGE = 100;
 
 export const anthropicBatches: BatchApi = {
   limits: { requests: 100_000, bytes: 250_000_000 },
@@ -47,23 +45,23 @@ export const anthropicBatches: BatchApi = {
   },
   cancel: (client, head, remote) =>
     client.post(`${batchesOf(head)}/${encodeURIComponent(remote)}/cancel`, null),
-  async find(client, head, { known, items }) {
-    const listed = await client.get(`${batchesOf(head)}?limit=${MOST_LISTED}`);
-    if (!listed.ok) return listed;
-    const since = Date.parse(head.time) - CLOCK_SLACK;
-    const candidates = listIn(listed.value, "data").filter((batch) =>
-      Date.parse(textIn(batch, "created_at")) >= since && countOf(batch) === head.count &&
-      !known.has(textIn(batch, "id"))
+  async find(client, head, ours) {
+    const listed = await client.pages(
+      (after) => `${batchesOf(head)}?limit=${PAGE}${after === null ? "" : `&after_id=${after}`}`,
+      (body) => pageById(listIn(body, "data"), body),
     );
-    let undecided = false;
-    for (const batch of candidates) {
+    if (!listed.ok) return listed;
+    const candidateOf = (batch: unknown): BatchCandidate => {
       const id = textIn(batch, "id");
-      if (textIn(batch, "processing_status") !== "ended") undecided = true;
-      else if (await bringsItems(client, `${batchesOf(head)}/${encodeURIComponent(id)}/results`, items)) {
-        return success(id);
-      }
-    }
-    return success(undecided ? "undecided" : null);
+      const url = `${batchesOf(head)}/${encodeURIComponent(id)}/results`;
+      return {
+        id,
+        created: Date.parse(textIn(batch, "created_at")),
+        count: countOf(batch),
+        results: textIn(batch, "processing_status") === "ended" ? [url] : null,
+      };
+    };
+    return await findByResults(client, head, { ...ours, listed: listed.value, candidateOf });
   },
 };
 
@@ -78,17 +76,6 @@ function batchesOf({ url }: Pick<BatchHead, "url">): string {
 function countOf(batch: unknown): number {
   const counts = isObject(batch) && isObject(batch.request_counts) ? Object.values(batch.request_counts) : [];
   return counts.reduce<number>((sum, count) => sum + (typeof count === "number" ? count : 0), 0);
-}
-
-/** True if the results of a batch name one of our requests. */
-async function bringsItems(client: BatchClient, url: string, items: ReadonlySet<string>): Promise<boolean> {
-  const response = await client.lines(url);
-  if (!response.ok) return false;
-  const text = await response.value.text();
-  return text.split("\n").some((line) => {
-    const [, item = ""] = /"custom_id"\s*:\s*"([^"]+)"/.exec(line) ?? [];
-    return items.has(item);
-  });
 }
 
 function readResult(result: Readonly<Record<string, unknown>>): ItemResult["result"] {

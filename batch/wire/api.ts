@@ -2,7 +2,7 @@
 
 import type { Outcome } from "../../base/problem.ts";
 import type { BatchHead, BatchState, ItemResult } from "../types.ts";
-import type { BatchClient, UnclearProblem } from "./client.ts";
+import type { BatchClient, RefusedProblem, UnclearProblem } from "./client.ts";
 
 /** Most requests and bytes of one batch. */
 export interface BatchLimits {
@@ -26,14 +26,14 @@ export interface BatchApi {
     entries: readonly string[],
   ): Promise<Outcome<string, UnclearProblem>>;
   /** Asks about a batch. */
-  state(client: BatchClient, head: BatchHead, remote: string): Promise<Outcome<BatchState>>;
+  state(client: BatchClient, head: BatchHead, remote: string): Promise<Outcome<BatchState, RefusedProblem>>;
   /** Reads one row of the results; null if it is not one. */
   result(row: unknown): ItemResult | null;
   cancel(client: BatchClient, head: BatchHead, remote: string): Promise<Outcome<unknown, UnclearProblem>>;
   /**
    * Looks for a batch whose creation was not answered.
    *
-   * @param isOurs returns whether the provider's batch of that name is in the journal already
+   * @param ours names of the provider's batches that are in the journal already, and ids of the requests
    * @returns its name; null if there is none; `undecided` if that can be known only later
    */
   find(

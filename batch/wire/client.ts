@@ -14,6 +14,9 @@ const TIMEOUT = 600_000;
 /** Attempts of a request that changes nothing. */
 const ATTEMPTS = 4;
 
+/** Pages of a list that are read at most. */
+const MOST_PAGES = 20;
+
 export interface ClientOptions {
   readonly environment: Environment;
   readonly provider: Pick<Provider, "readError" | "display">;
@@ -36,15 +39,47 @@ export class BatchClient {
   }
 
   /** Makes a request that changes nothing; tries again if the provider cannot answer. */
-  async get(url: string): Promise<Outcome<unknown>> {
-    const answer = await this.#patiently(url);
+  async get(url: string): Promise<Outcome<unknown, RefusedProblem>> {
+    const answer = await this.lines(url);
     if (!answer.ok) return answer;
     return await decoded(answer.value);
   }
 
   /** Returns the response with a list of results, one per line. */
-  lines(url: string): Promise<Outcome<Response>> {
-    return this.#patiently(url);
+  async lines(url: string): Promise<Outcome<Response, RefusedProblem>> {
+    const { pause = wait, signal } = this.#options;
+    for (let attempt = 1;; attempt++) {
+      const answer = await this.#once(url, { method: "GET", body: null, headers: {} });
+      if (answer.ok) return answer;
+      const { problem, isUnclear, status } = answer.problem;
+      if (!isUnclear || attempt === ATTEMPTS || signal?.aborted === true) {
+        return { ok: false, problem: { ...problem, ...(status === undefined ? {} : { status }) } };
+      }
+      await pause(1000 * 2 ** attempt);
+    }
+  }
+
+  /**
+   * Returns the rows of a list that comes in pages.
+   *
+   * @param url returns the URL of a page; `after` is null for the first one
+   * @param page returns the rows of a page, and what identifies the next one; null if it is the last
+   */
+  async pages(
+    url: (after: string | null) => string,
+    page: (body: unknown) => { readonly rows: readonly unknown[]; readonly after: string | null },
+  ): Promise<Outcome<PagedRows>> {
+    const rows: unknown[] = [];
+    let after: string | null = null;
+    for (let count = 0; count < MOST_PAGES; count++) {
+      const listed: Outcome<unknown> = await this.get(url(after));
+      if (!listed.ok) return listed;
+      const read = page(listed.value);
+      rows.push(...read.rows);
+      if (read.after === null || read.after === after) return success({ rows, isWhole: true });
+      after = read.after;
+    }
+    return success({ rows, isWhole: false });
   }
 
   /**
@@ -64,17 +99,6 @@ export class BatchClient {
     }
     const value = await decoded(answer.value);
     return value.ok ? value : { ok: false, problem: { problem: value.problem, isUnclear: true } };
-  }
-
-  async #patiently(url: string): Promise<Outcome<Response>> {
-    const { pause = wait, signal } = this.#options;
-    for (let attempt = 1;; attempt++) {
-      const answer = await this.#once(url, { method: "GET", body: null, headers: {} });
-      if (answer.ok) return answer;
-      const { problem, isUnclear } = answer.problem;
-      if (!isUnclear || attempt === ATTEMPTS || signal?.aborted === true) return { ok: false, problem };
-      await pause(1000 * 2 ** attempt);
-    }
   }
 
   async #once(
@@ -114,6 +138,16 @@ export class BatchClient {
       return { ok: false, problem: { problem, isUnclear: true } };
     }
   }
+}
+
+/** A problem, with the status of the response; absent without a response. */
+export type RefusedProblem = Problem & { readonly status?: number };
+
+/** The rows of a list. */
+export interface PagedRows {
+  readonly rows: readonly unknown[];
+  /** False if the list has more pages than were read. */
+  readonly isWhole: boolean;
 }
 
 /** A failed request, and whether the provider may have carried it out. */

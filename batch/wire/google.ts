@@ -6,8 +6,8 @@ import type { BatchHead, BatchState, ItemResult } from "../types.ts";
 import type { BatchApi } from "./api.ts";
 import { listIn, textIn } from "./client.ts";
 
-/** Batches that are looked through for one whose creation was not answered. */
-const MOST_LISTED = 100;
+/** Batches in one page of the list. */
+const PAGE = 100;
 
 export const geminiBatches: BatchApi = {
   limits: { requests: 50_000, bytes: 19_000_000 },
@@ -36,12 +36,16 @@ export const geminiBatches: BatchApi = {
   },
   cancel: (client, head, remote) => client.post(`${rootOf(head)}/${remote}:cancel`, null),
   async find(client, head) {
-    const listed = await client.get(`${rootOf(head)}/batches?pageSize=${MOST_LISTED}`);
+    const listed = await client.pages(
+      (after) => `${rootOf(head)}/batches?pageSize=${PAGE}${after === null ? "" : `&pageToken=${after}`}`,
+      (body) => ({ rows: listIn(body, "operations"), after: textIn(body, "nextPageToken") || null }),
+    );
     if (!listed.ok) return listed;
-    const found = listIn(listed.value, "operations").find((operation) =>
+    const found = listed.value.rows.find((operation) =>
       isObject(operation) && textIn(operation.metadata, "displayName") === nameOf(head)
     );
-    return success(found === undefined ? null : textIn(found, "name"));
+    if (found !== undefined) return success(textIn(found, "name"));
+    return success(listed.value.isWhole ? null : "undecided");
   },
 };
 

@@ -5,6 +5,7 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { BatchHead, BatchState, ResultSource } from "../types.ts";
 import type { BatchApi } from "./api.ts";
 import { listIn, textIn, type UnclearProblem } from "./client.ts";
+import { type BatchCandidate, findByResults, pageById } from "./proof.ts";
 
 /** Seconds for which the provider keeps uploaded requests and results. */
 const KEPT_SECONDS = 7 * 24 * 3600;
@@ -12,8 +13,8 @@ const KEPT_SECONDS = 7 * 24 * 3600;
 /** Name of the member of a batch's metadata that identifies it. */
 const MARK = "flemma";
 
-/** Batches that are looked through for one whose creation was not answered. */
-const MOST_LISTED = 100;
+/** Batches in one page of the list. */
+const PAGE = 100;
 
 export const openaiBatches: BatchApi = {
   limits: { requests: 50_000, bytes: 190_000_000 },
@@ -71,13 +72,20 @@ export const openaiBatches: BatchApi = {
   },
   cancel: (client, head, remote) =>
     client.post(`${rootOf(head)}/batches/${encodeURIComponent(remote)}/cancel`, null),
-  async find(client, head) {
-    const listed = await client.get(`${rootOf(head)}/batches?limit=${MOST_LISTED}`);
+  async find(client, head, ours) {
+    const listed = await client.pages(
+      (after) => `${rootOf(head)}/batches?limit=${PAGE}${after === null ? "" : `&after=${after}`}`,
+      (body) => pageById(listIn(body, "data"), body),
+    );
     if (!listed.ok) return listed;
-    const found = listIn(listed.value, "data").find((batch) =>
+    const isMarked = (batch: unknown) => isObject(batch) && textIn(batch.metadata, MARK) !== "";
+    const found = listed.value.rows.find((batch) =>
       isObject(batch) && textIn(batch.metadata, MARK) === head.id
     );
-    return success(found === undefined ? null : textIn(found, "id"));
+    if (found !== undefined) return success(textIn(found, "id"));
+    // A vendor may not keep the mark.
+    const candidateOf = (batch: unknown) => isMarked(batch) ? null : candidate(batch, head);
+    return await findByResults(client, head, { ...ours, listed: listed.value, candidateOf });
   },
   async tidy(client, head, remote) {
     const asked = await client.get(`${rootOf(head)}/batches/${encodeURIComponent(remote)}`);
@@ -110,6 +118,28 @@ function endpointOf(url: string): string {
   return `/v1${METHOD.exec(new URL(url).pathname)?.[0] ?? ""}`;
 }
 
+function candidate(batch: unknown, head: BatchHead): BatchCandidate {
+  const counts = isObject(batch) && isObject(batch.request_counts) ? batch.request_counts : {};
+  const created = isObject(batch) && typeof batch.created_at === "number" ? batch.created_at * 1000 : NaN;
+  const isOver = OVER.has(textIn(batch, "status"));
+  return {
+    id: textIn(batch, "id"),
+    created,
+    count: typeof counts.total === "number" ? counts.total : 0,
+    results: isOver ? resultUrls(batch, head) : null,
+  };
+}
+
+/** States in which no more results come. */
+const OVER: ReadonlySet<string> = new Set(["completed", "expired", "cancelled"]);
+
+function resultUrls(batch: unknown, head: BatchHead): readonly string[] {
+  return ["output_file_id", "error_file_id"].flatMap((name) => {
+    const file = textIn(batch, name);
+    return file === "" ? [] : [`${rootOf(head)}/files/${encodeURIComponent(file)}/content`];
+  });
+}
+
 function stateOf(batch: unknown, head: BatchHead): BatchState {
   const status = textIn(batch, "status");
   const counts = isObject(batch) && isObject(batch.request_counts) ? batch.request_counts : {};
@@ -117,21 +147,15 @@ function stateOf(batch: unknown, head: BatchHead): BatchState {
     (sum, name) => sum + (typeof counts[name] === "number" ? counts[name] : 0),
     0,
   );
-  if (status === "failed") return { kind: "failed", message: failureOf(batch) };
-  if (!["completed", "expired", "cancelled"].includes(status)) return { kind: "working", done };
-  const results = ["output_file_id", "error_file_id"].flatMap((name): readonly ResultSource[] => {
-    const file = textIn(batch, name);
-    return file === ""
-      ? []
-      : [{ kind: "lines", url: `${rootOf(head)}/files/${encodeURIComponent(file)}/content` }];
-  });
+  if (status === "failed") return failureOf(batch);
+  if (!OVER.has(status)) return { kind: "working", done };
+  const results = resultUrls(batch, head).map((url): ResultSource => ({ kind: "lines", url }));
   return { kind: "ended", results, isExpired: status !== "completed" };
 }
 
-/** Returns why a batch failed, with the line of its file. */
-function failureOf(batch: unknown): string {
-  const errors = isObject(batch) ? listIn(batch.errors, "data") : [];
-  const [first] = errors;
-  const line = isObject(first) && typeof first.line === "number" ? ` (request ${first.line})` : "";
-  return `${textIn(first, "message") || "the provider gives no reason"}${line}`;
+/** Returns why a batch failed, with the number of its first faulty request. */
+function failureOf(batch: unknown): BatchState {
+  const [first] = isObject(batch) ? listIn(batch.errors, "data") : [];
+  const line = isObject(first) && typeof first.line === "number" ? { line: first.line } : {};
+  return { kind: "failed", message: textIn(first, "message") || "the provider gives no reason", ...line };
 }

@@ -41,6 +41,8 @@ export interface EndingFacts {
   readonly waitLimit: number;
   /** True if a reply that the provider paused may be sent back to it. */
   readonly mayResume: boolean;
+  /** True for the reply of a batch, where no request follows at once. */
+  readonly isBatched: boolean;
   /** The reply's token limit if flemma chose it, because the model's own is unknown; else null. */
   readonly chosenLimit: number | null;
 }
@@ -54,7 +56,7 @@ export function endingOf(
   { exchange, stop, error, begun }: Received,
   facts: EndingFacts,
 ): SentEnd {
-  const { provider, usage, warnings, isDoubtful, tried, mayResume, chosenLimit, named } = facts;
+  const { provider, usage, warnings, isDoubtful, tried, mayResume, named } = facts;
   if (exchange.kind === "cancelled") return { kind: "cancelled" };
   if (error !== null || stop === null) {
     const whole = named(error ?? failureOf(exchange, provider, begun));
@@ -79,7 +81,7 @@ export function endingOf(
       ? "doubtful"
       : "whole",
     usage,
-    warnings: [...warnings, ...replyWarnings(stop, begun, chosenLimit)],
+    warnings: [...warnings, ...replyWarnings(stop, begun, facts)],
   };
 }
 
@@ -120,7 +122,11 @@ export function bodyText(exchange: Exchange): string {
   return exchange.kind === "stream" ? exchange.lines.join("\n") : "";
 }
 
-function replyWarnings(stop: StopEffect, begun: boolean, chosenLimit: number | null): readonly string[] {
+function replyWarnings(
+  stop: StopEffect,
+  begun: boolean,
+  { chosenLimit, isBatched }: Pick<EndingFacts, "chosenLimit" | "isBatched">,
+): readonly string[] {
   const warnings: string[] = [];
   if (stop.outcome === "truncated") {
     const cut = stop.reason === "max_tokens" && chosenLimit !== null
@@ -130,7 +136,10 @@ function replyWarnings(stop: StopEffect, begun: boolean, chosenLimit: number | n
     warnings.push(`The reply was cut off${cut}`);
   }
   if (stop.outcome === "paused" && begun) {
-    warnings.push(`The reply was cut off: the provider paused it more than ${MOST_RESUMES} times.`);
+    const pause = isBatched
+      ? "it, and only a live run can continue it."
+      : `it more than ${MOST_RESUMES} times.`;
+    warnings.push(`The reply was cut off: the provider paused ${pause}`);
   }
   if (!begun) warnings.push("The request succeeded, but the reply is empty.");
   return warnings;

@@ -1,8 +1,9 @@
 // Reports that a request has ended, records its usage, and counts it against the limits of the run.
 
 import { thrownText } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { estimateRequestTokens } from "../../providers/request/count.ts";
-import { resolveParameters } from "../../providers/request/parameters.ts";
+import { type RequestParameters, resolveParameters } from "../../providers/request/parameters.ts";
 import type { ProviderError, Usage } from "../../providers/types.ts";
 import type { RequestStatus, UsageRecord } from "../types.ts";
 import { recordOf } from "../usage/record.ts";
@@ -86,8 +87,13 @@ function recordEnded(
     answered,
     outputIncludesThoughts: provider.outputIncludesThoughts,
     searchPrice: provider.serverTools?.web_search?.price,
-    retention: resolveParameters(settings, provider.name).cacheRetention,
+    retention: retentionOf(settings, provider.name),
   });
+}
+
+/** Returns how long a provider keeps the cache of requests, by the settings. */
+export function retentionOf(settings: Settings, provider: string): RequestParameters["cacheRetention"] {
+  return resolveParameters(settings, provider).cacheRetention;
 }
 
 /** A failure to record usage is reported, but does not discard a reply that was paid for. */

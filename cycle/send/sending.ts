@@ -207,6 +207,7 @@ export class Sending {
         waitLimit: this.#options.settings.run.wait_for_limit,
         timeIn: (seconds) => timeIn(seconds, this.#options.clock),
         mayResume: this.#may.resume,
+        isBatched: this.#options.answer !== undefined,
         chosenLimit: chosenReplyLimit(
           this.#options.settings,
           this.#options.provider.name,

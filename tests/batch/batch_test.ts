@@ -146,7 +146,7 @@ for (const shape of SHAPES) {
         assert.match(sent.stderr, /Whether the provider took it is not known/);
         await place.exits(0, ["batch", "send", ...files], { env });
         assert.equal(paid.length, 2);
-        // Anthropic proves a batch by its results, for which it must have ended.
+        // At Anthropic and a vendor without metadata, results prove a batch, for which it must have ended.
         for (let left = 3; left > 0 && place.read("q0.chat").includes("flemma:reply"); left--) {
           await place.run(["batch", "fetch"], { env });
         }

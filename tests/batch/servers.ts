@@ -10,7 +10,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** What the model answers to a request. */
 export type Answer =
-  | { readonly text: string }
+  /** With `isPaused`, the provider interrupts the reply and wants it back (Anthropic). */
+  | { readonly text: string; readonly isPaused?: boolean }
   | { readonly tool: string; readonly input: Json; readonly text?: string; readonly thinking?: string }
   | { readonly error: string }
   | { readonly expired: true };
@@ -36,6 +37,10 @@ export interface ServerOptions {
   readonly forgets?: boolean;
   /** True to end a batch as expired. @default false */
   readonly expires?: boolean;
+  /** True to name a file for the results (Gemini). @default the results are inline */
+  readonly file?: boolean;
+  /** Number of a request that makes the whole batch fail (OpenAI). @default none */
+  readonly faulty?: number;
 }
 
 interface Batch {
@@ -74,6 +79,10 @@ export class BatchServer {
   readonly #files = new Map<string, string>();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #strict = new StrictMessages({ id: "account" }, false);
+  /** How results are answered: `cut` breaks the connection, `deleted` no longer has them. */
+  results: "whole" | "cut" | "deleted" = "whole";
+  /** True to know none of the batches any more. */
+  isForgetful = false;
   #failures: number;
   #made = 0;
 
@@ -130,6 +139,7 @@ export class BatchServer {
       this.#failures--;
       return new Response("overloaded", { status: 529 });
     }
+    if (this.isForgetful) return this.#refuse(404, "no such batch");
     switch (this.#shape) {
       case "anthropic":
         return await this.#anthropic(method, path, request);
@@ -138,6 +148,22 @@ export class BatchServer {
       default:
         return await this.#openai(method, path.replace(/^\/v1/, ""), request);
     }
+  }
+
+  /** Returns results as a response. */
+  #lines(text: string): Response {
+    if (this.results === "deleted") return this.#refuse(404, "no such file");
+    if (this.results === "whole") return new Response(text);
+    const bytes = new TextEncoder().encode(text);
+    let isBegun = false;
+    const body = new ReadableStream({
+      pull(controller) {
+        if (isBegun) controller.error(new Error("the connection is cut here"));
+        else controller.enqueue(bytes.slice(0, bytes.length - 5));
+        isBegun = true;
+      },
+    });
+    return new Response(body);
   }
 
   #refuse(status: number, message: string): Response {
@@ -184,7 +210,7 @@ export class BatchServer {
         })
       ),
     );
-    return new Response(`${rows.join("\n")}\n`);
+    return this.#lines(`${rows.join("\n")}\n`);
   }
 
   #messageBatch(batch: Batch): Json {
@@ -224,6 +250,7 @@ export class BatchServer {
       }
     }
     if (answer.text !== undefined) content.push({ type: "text", text: answer.text, citations: null });
+    const isPaused = "isPaused" in answer && answer.isPaused === true;
     if ("tool" in answer) {
       const [name, input] = [answer.tool, answer.input];
       content.push({
@@ -243,7 +270,7 @@ export class BatchServer {
         model: body.model,
         content,
         container: null,
-        stop_reason: "tool" in answer ? "tool_use" : "end_turn",
+        stop_reason: isPaused ? "pause_turn" : "tool" in answer ? "tool_use" : "end_turn",
         stop_sequence: null,
         usage: { input_tokens: 1000, output_tokens: 100, service_tier: "batch" },
       },
@@ -267,9 +294,10 @@ export class BatchServer {
     }
     if (method === "GET" && path.startsWith("/files/")) {
       const [, , id = ""] = path.split("/");
-      return new Response(this.#files.get(id) ?? "");
+      return this.#lines(this.#files.get(id) ?? "");
     }
     if (method === "GET" && path === "/batches") {
+      for (const batch of this.batches) this.#look(batch);
       return Response.json({ data: this.batches.map((batch) => this.#fileBatch(batch)) });
     }
     const endpoint = this.#shape === "vendor" ? "/v1/chat/completions" : "/v1/responses";
@@ -300,6 +328,11 @@ export class BatchServer {
 
   #fileBatch(batch: Batch): Json {
     const isEnded = this.#isEnded(batch);
+    const { faulty } = this.#options;
+    if (isEnded && faulty !== undefined) {
+      const data = [{ code: "invalid", line: faulty, message: "Bad line" }];
+      return { id: batch.id, object: "batch", status: "failed", errors: { object: "list", data } };
+    }
     if (isEnded) this.#writeResults(batch);
     const files = isEnded ? { output_file_id: `out-${batch.id}`, error_file_id: `err-${batch.id}` } : {};
     const end = this.#options.expires ? "expired" : batch.canceled ? "cancelled" : "completed";
@@ -308,7 +341,9 @@ export class BatchServer {
       object: "batch",
       status: isEnded ? end : "in_progress",
       input_file_id: batch.file,
-      metadata: { flemma: batch.mark },
+      created_at: Math.floor(Date.parse(batch.created) / 1000),
+      // The vendor keeps no metadata.
+      metadata: this.#shape === "vendor" ? null : { flemma: batch.mark },
       request_counts: { total: batch.entries.length, completed: 0, failed: 0 },
       ...files,
     };
@@ -356,6 +391,12 @@ export class BatchServer {
     if (method === "GET" && path === "/v1beta/batches") {
       return Response.json({ operations: this.batches.map((batch) => this.#operation(batch)) });
     }
+    const [, file = ""] = /^\/download\/v1beta\/files\/([^/]+):download$/.exec(path) ?? [];
+    if (file !== "") {
+      const rows = this.batches.filter(({ id }) => id === file).flatMap((of) => this.#rows(of));
+      const lines = rows.map(({ item, answer }) => JSON.stringify({ key: item, ...geminiResult(answer) }));
+      return this.#lines(lines.join("\n"));
+    }
     const [, id = "", cancels] = /^\/v1beta\/batches\/([^/:]+)(:cancel)?$/.exec(path) ?? [];
     const batch = this.batches.find((one) => one.id === id);
     if (batch === undefined) return this.#refuse(404, "not found");
@@ -368,7 +409,7 @@ export class BatchServer {
     const isEnded = this.#isEnded(batch);
     const end = this.#options.expires ? "EXPIRED" : batch.canceled ? "CANCELLED" : "SUCCEEDED";
     const state = `BATCH_STATE_${isEnded ? end : "RUNNING"}`;
-    const output = {
+    const output = this.#options.file ? { responsesFile: `files/${batch.id}` } : {
       inlinedResponses: {
         inlinedResponses: isEnded
           ? this.#rows(batch).map(({ item, answer }) => ({

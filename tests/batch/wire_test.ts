@@ -69,7 +69,8 @@ const STATES: readonly (readonly [BatchKind, object, object])[] = [
   ["openai", { status: "cancelling" }, { kind: "working", done: 0 }],
   ["openai", { status: "failed", errors: { data: [{ line: 7, message: "Bad line" }] } }, {
     kind: "failed",
-    message: "Bad line (request 7)",
+    message: "Bad line",
+    line: 7,
   }],
   ["openai", { status: "completed", output_file_id: "o1", error_file_id: null }, {
     kind: "ended",
@@ -233,6 +234,95 @@ Deno.test("a batch at Anthropic is found by the ids in its results, and only aft
       batch("a", { created_at: "2026-11-30T09:00:00Z" }),
     ]
   ) assert.equal(await find([other], [ours]), null);
+});
+
+const OURS = { known: new Set<string>(), items: new Set(["i1", "i2"]) };
+
+/** A page of each API's list, with a batch of another program, and one with ours. */
+const PAGES: Readonly<Record<BatchKind, readonly [object, object, string]>> = {
+  anthropic: [
+    { data: [{ id: "other", processing_status: "ended", request_counts: { succeeded: 7 } }], has_more: true },
+    {
+      data: [{
+        id: "ours",
+        processing_status: "ended",
+        created_at: "2026-11-30T10:00:05Z",
+        request_counts: { succeeded: 2 },
+      }],
+      has_more: false,
+    },
+    "after_id=other",
+  ],
+  openai: [
+    { data: [{ id: "other", metadata: { flemma: "b2" } }], has_more: true },
+    { data: [{ id: "ours", metadata: { flemma: "b1" } }], has_more: false },
+    "after=other",
+  ],
+  gemini: [
+    { operations: [{ name: "batches/other", metadata: { displayName: "x" } }], nextPageToken: "p2" },
+    { operations: [{ name: "ours", metadata: { displayName: "flemma-b1" } }] },
+    "pageToken=p2",
+  ],
+};
+
+for (const [kind, [first, second, next]] of Object.entries(PAGES) as [BatchKind, typeof PAGES[BatchKind]][]) {
+  Deno.test(`${kind}: a batch is also found on a later page of the list`, async () => {
+    const results = new Response('{"custom_id":"i1","result":{}}\n');
+    const { client, asked } = clientWith([Response.json(first), Response.json(second), results], URLS[kind]);
+    assert.deepEqual(await BATCH_APIS[kind].find(client, headOf(kind), OURS), { ok: true, value: "ours" });
+    assert.ok(asked[1]?.url.includes(next), asked[1]?.url);
+  });
+
+  Deno.test(`${kind}: a list that is not read to its end does not prove that there is no such batch`, async () => {
+    let page = 0;
+    const pages = Array.from({ length: 30 }, () => {
+      const text = JSON.stringify(first).replace('"other"', `"other${page}"`).replace("p2", `p${page}`);
+      page++;
+      return Response.json(JSON.parse(text));
+    });
+    const { client, asked } = clientWith(pages, URLS[kind]);
+    const found = await BATCH_APIS[kind].find(client, headOf(kind), OURS);
+    assert.deepEqual(found, { ok: true, value: "undecided" });
+    assert.equal(asked.length, 20);
+  });
+}
+
+Deno.test("a vendor's batch without a mark is found by the ids in its results, and only after it has ended", async () => {
+  const batch = (id: string, more: object) => ({
+    id,
+    status: "completed",
+    created_at: Date.parse("2026-11-30T10:00:05Z") / 1000,
+    request_counts: { total: 2 },
+    output_file_id: `out-${id}`,
+    metadata: null,
+    ...more,
+  });
+  const find = async (batches: readonly object[], results: readonly (string | null)[]) => {
+    const answers = [
+      Response.json({ data: batches }),
+      ...results.map((text) => text === null ? new Response("", { status: 404 }) : new Response(text)),
+    ];
+    const { client } = clientWith(answers, URLS.openai);
+    const found = await BATCH_APIS.openai.find(client, headOf("openai"), {
+      ...OURS,
+      known: new Set(["known"]),
+    });
+    return found.ok ? found.value : found.problem.message;
+  };
+  const ours = '{"custom_id":"i2","response":{}}\n';
+  assert.equal(await find([batch("a", {})], [ours]), "a");
+  assert.equal(await find([batch("a", {}), batch("b", {})], [null, ours]), "b");
+  assert.equal(await find([batch("a", { error_file_id: "e" })], ["", ours]), "a");
+  assert.equal(await find([batch("a", { status: "in_progress" })], []), "undecided");
+  for (
+    const other of [
+      batch("known", {}),
+      batch("a", { request_counts: { total: 3 } }),
+      batch("a", { created_at: 0 }),
+      batch("a", { metadata: { flemma: "b2" } }),
+    ]
+  ) assert.equal(await find([other], [ours]), null);
+  assert.match(String(await find([batch("a", {})], [])), /no answer is left/);
 });
 
 Deno.test("only known providers and entries of the settings take batches", () => {

@@ -110,6 +110,8 @@ const RUNS: readonly (readonly [string, readonly string[]])[] = [
   ["approval test", ["approval", "test", "--json", "ls | wc"]],
   ["auth show", ["auth", "show", "--json"]],
   ["ask", ["ask", "--json", "Is it written?"]],
+  ["batch fetch", ["batch", "fetch", "--json"]],
+  ["batch send", ["batch", "send", "long.chat", "--json"]],
   ["batch status", ["batch", "status", "--json"]],
   ["cancel --list", ["cancel", "--list", "--json"]],
   ["compact --dry-run", ["compact", "long.chat", "--dry-run", "--json"]],

@@ -42,6 +42,19 @@ Deno.test("the result of a background job is shown under its id, between the tex
   assert.match(plain(`@Assistant:\n${job}`), /\*\*Job Result:\*\*/);
 });
 
+Deno.test("a placeholder is shown as a sentence, between the texts around it, and elsewhere it is text", () => {
+  const block = `**Reply:** \`batch b1\`\n\n\`\`\`flemma:reply status=batched item=${
+    "a".repeat(32)
+  }\n\`\`\`\n`;
+  const words = "The reply is still to come, from the batch `b1`.";
+  const text = `@You:\nHello\n\n${block}\nMore.\n`;
+  const shown = `You:\n\nHello\n\n${words}\n\nMore.\n\n`;
+  assert.equal(plain(text), shown);
+  assert.equal(plain(text.replaceAll("\n", "\r\n")), shown);
+  assert.match(plain(`@You:\nHello\n\n@Assistant:\n${block}`), /flemma:reply status=batched/);
+  assert.match(plain(`@You:\n\`\`\`\`\n${block}\`\`\`\`\n`), /flemma:reply status=batched/);
+});
+
 Deno.test("if several calls have the same id, the result is shown with the last, as in a request", () => {
   const [{ parts } = { parts: [] }] = read(
     `@Assistant:\n${use("bash", "c1", { command: "1" })}\n${use("bash", "c1", { command: "2" })}\n@You:\n${

@@ -43,6 +43,7 @@ export const BATCH_COMMANDS: readonly Command[] = [
       ...MODEL,
       APPROVE,
       ...CONFIG,
+      JSON_REPORT,
       QUIET_RUN,
       HELP,
     ],
@@ -86,6 +87,7 @@ export const BATCH_COMMANDS: readonly Command[] = [
       NO_HOOKS,
       APPROVE,
       ...CONFIG,
+      JSON_REPORT,
       QUIET_RUN,
       HELP,
     ],
@@ -95,7 +97,9 @@ export const BATCH_COMMANDS: readonly Command[] = [
     name: "batch cancel",
     usage: "[ID|FILE…]",
     summary: "cancel batches, or all that are out",
-    details: "Requests that the provider has finished are still paid and fetched.",
+    details:
+      "Requests that the provider has finished are still paid and fetched. If a batch has ended already, its replies are " +
+      "written, those of missing documents are kept for flemma recover, and nothing of it is out any more.",
     kind: "none",
     arity: [0, Infinity],
     options: [...CONFIG, QUIET_RUN, HELP],

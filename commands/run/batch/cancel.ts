@@ -1,8 +1,8 @@
 // `flemma batch cancel`: cancels batches at their providers.
 
-import { cancelBatch } from "../../../batch/fetch.ts";
+import { cancelBatch, type CanceledBatch } from "../../../batch/fetch.ts";
 import { journalProblem, openItems, readBatches } from "../../../batch/journal.ts";
-import { problemLine } from "../../../base/problem.ts";
+import { type Outcome, problemLine } from "../../../base/problem.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { hostOptions } from "../../document/host.ts";
@@ -34,18 +34,24 @@ export async function run(invocation: Invocation): Promise<number> {
   let exit: number = Exit.ok;
   for (const record of open) {
     if (positionals.length > 0 && !wanted.has(record.head.id)) continue;
-    const problem = await cancelBatch(record, { ...host.value, tell: lines.tell }).catch(journalProblem);
-    if (problem === null) messages.note(words(record.head.id, record.remote !== null));
+    const { id } = record.head;
+    const options = { ...host.value, tell: lines.tell, hear: lines.hear };
+    const canceled = await cancelBatch(record, options).catch(unwritable);
+    if (canceled.ok) messages.note(`Batch ${id}: ${WORDS[canceled.value]}`);
     else {
-      messages.say(`Batch ${record.head.id}: ${problemLine(problem)}`);
+      messages.say(`Batch ${id}: ${problemLine(canceled.problem)}`);
       exit = Exit.failure;
     }
   }
   return lines.exit === Exit.ok ? exit : lines.exit;
 }
 
-function words(id: string, isOut: boolean): string {
-  return isOut
-    ? `Batch ${id}: canceled. Replies that were finished still come; free the documents with: flemma batch fetch`
-    : `Batch ${id}: given up, and its documents are free again.`;
+const WORDS: Readonly<Record<CanceledBatch, string>> = {
+  "canceled": "canceled. Replies that were finished still come; free the documents with: flemma batch fetch",
+  "given-up": "given up, and its documents are free again.",
+  "ended": "it had ended already, and nothing of it is out any more.",
+};
+
+function unwritable(thrown: unknown): Outcome<CanceledBatch> {
+  return { ok: false, problem: journalProblem(thrown) };
 }

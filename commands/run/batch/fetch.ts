@@ -2,6 +2,7 @@
 
 import { fetchDocuments } from "../../../batch/mod.ts";
 import { journalProblem } from "../../../batch/journal.ts";
+import { BatchOutcomes } from "../../../batch/library.ts";
 import { plural } from "../../../base/text/plural.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
@@ -9,7 +10,7 @@ import { Interrupts } from "../../io/interrupt.ts";
 import { refuse } from "../../io/refuse.ts";
 import { numberOption, switchOption } from "../../line/options.ts";
 import { batchCommand } from "./files.ts";
-import { BatchLines } from "./report.ts";
+import { BatchLines, writeBatchResult } from "./report.ts";
 
 /** Batches that a fetch sends at most, unless told otherwise. */
 const ROUNDS = 1;
@@ -25,6 +26,7 @@ export async function run(invocation: Invocation): Promise<number> {
   });
   const finishesLive = switchOption(given, "finish-live") === true;
   let lines = new BatchLines(invocation, { finishesLive });
+  const outcomes = new BatchOutcomes();
   let written = 0;
   try {
     const result = await fetchDocuments({
@@ -36,7 +38,10 @@ export async function run(invocation: Invocation): Promise<number> {
       finishesLive,
       signal: interrupts.signal,
       hear: (name) => lines.hear(name),
-      tell: (event) => lines.tell(event),
+      tell: (event) => {
+        lines.tell(event);
+        outcomes.event(event);
+      },
       begins: () => {
         written += lines.written;
         // What an earlier look said about a batch is out of date.
@@ -44,6 +49,7 @@ export async function run(invocation: Invocation): Promise<number> {
       },
     });
     written += lines.written;
+    if (switchOption(given, "json") === true) writeBatchResult({ ...outcomes.value, out: result.out });
     if (interrupts.received) return Exit.interrupted;
     if (result.out === 0 && written === 0 && lines.exit === Exit.ok) messages.note("No batch is out.");
     else if (written > 0) messages.note(`${plural(written, "reply", "replies")} written, ${result.out} out.`);

@@ -3,6 +3,8 @@
 import type { LeftOut } from "../../../batch/collect.ts";
 import type { FetchEvent } from "../../../batch/fetch.ts";
 import { openItems } from "../../../batch/journal.ts";
+import type { RunResult } from "../../../agent/types.ts";
+import type { BatchResult } from "../../../batch/library.ts";
 import type { DeliveredResult } from "../../../batch/deliver.ts";
 import { problemLine } from "../../../base/problem.ts";
 import { plural } from "../../../base/text/plural.ts";
@@ -11,6 +13,8 @@ import { operands } from "../../../base/shell_word.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit, worstExit } from "../../io/exit.ts";
 import { diagnosticLine } from "../../io/diagnostics.ts";
+import { safeJson } from "../../io/safe_json.ts";
+import { writeOutput } from "../../io/streams.ts";
 
 /** Prints what happens, and collects the exit code. */
 export class BatchLines {
@@ -112,13 +116,19 @@ export class BatchLines {
       case "missing":
         this.#exits.push(Exit.person);
         return messages.say(
-          `${event.item.name}: not at ${event.item.path} any more. Name it where it is now: flemma batch fetch FILE`,
+          `${event.item.name}: not at ${event.item.path} any more. Name it where it is now: flemma batch fetch FILE. Or give it ` +
+            `up and keep its reply: flemma batch cancel ${event.batch}`,
         );
       case "elsewhere":
         this.#exits.push(Exit.person);
         return messages.say(
-          `${event.name}: the reply of this request went to ${event.path}. Delete the placeholder to send this copy.`,
+          event.kept === null
+            ? `${event.name}: the reply of this request went to ${event.path}. Delete the placeholder to send this copy.`
+            : `${event.name}: the reply of this request is kept: flemma recover ${event.kept}`,
         );
+      case "damaged":
+        this.#exits.push(Exit.failure);
+        return messages.say(damagedLine(event.path));
       case "delivered":
         return this.#delivered(event.name, event.delivery);
     }
@@ -132,6 +142,7 @@ export class BatchLines {
       case "written":
         this.#written++;
         if (delivery.next !== null) return messages.note(`${name}: reply written; its calls ran.`);
+        if (delivery.stop.reason === "cut") return messages.say(cutLine(name, delivery.stop));
         if (delivery.left === "nothing" || (delivery.left === "calls" && this.#finishesLive)) {
           return messages.note(`${name}: reply written.`);
         }
@@ -140,7 +151,9 @@ export class BatchLines {
       case "kept":
         this.#exits.push(Exit.person);
         return messages.say(
-          `${name}: the document was changed, so its reply is kept: flemma recover ${delivery.id}`,
+          `${name}: the document ${
+            delivery.isMissing ? "is missing" : "was changed"
+          }, so its reply is kept: flemma recover ${delivery.id}`,
         );
       case "freed": {
         if (delivery.next !== null) return messages.note(`${name}: ${delivery.why}`);
@@ -154,6 +167,29 @@ export class BatchLines {
         return messages.say(`${name}: ${problemLine(delivery.problem)} Its reply waits for the next fetch.`);
     }
   }
+}
+
+function cutLine(name: string, { problem }: RunResult): string {
+  const words = problem === undefined
+    ? `Continue it: flemma advance --continue ${operands(name)}`
+    : problemLine(problem);
+  return `${name}: reply written, but it was cut off. ${words}`;
+}
+
+/** Prints what became of documents and batches, as JSON. */
+export function writeBatchResult({ documents, problems, out }: BatchResult): void {
+  const report: BatchResult = {
+    documents,
+    problems: problems.map(({ code, message, next }) => ({ code, message, next })),
+    out,
+  };
+  writeOutput(`${safeJson(report)}\n`);
+}
+
+/** Returns the sentence about a journal that cannot be read. */
+export function damagedLine(path: string): string {
+  return `The journal ${path} is damaged, so the documents of its batch wait in vain. Restore this file, or delete it and ` +
+    "the placeholders.";
 }
 
 function waiting(

@@ -1,8 +1,9 @@
 // `flemma batch send`: sends the requests of many documents as batches, at half price.
 
-import { isLeftOut, sendDocuments } from "../../../batch/mod.ts";
+import { countOut, isLeftOut, sendDocuments } from "../../../batch/mod.ts";
 import type { CollectedRequest } from "../../../batch/collect.ts";
 import { journalProblem } from "../../../batch/journal.ts";
+import { BatchOutcomes } from "../../../batch/library.ts";
 import { plural } from "../../../base/text/plural.ts";
 import type { Invocation } from "../../invocation.ts";
 import { formatCount, money } from "../../io/amounts.ts";
@@ -12,7 +13,7 @@ import { refuse } from "../../io/refuse.ts";
 import { switchOption } from "../../line/options.ts";
 import { batchCommand } from "./files.ts";
 import { asksAt, confirmed } from "./question.ts";
-import { BatchLines } from "./report.ts";
+import { BatchLines, writeBatchResult } from "./report.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { messages, arguments: given } = invocation;
@@ -27,6 +28,7 @@ export async function run(invocation: Invocation): Promise<number> {
     });
   }
   const lines = new BatchLines(invocation);
+  const outcomes = new BatchOutcomes();
   const interrupts = new Interrupts((fault, exit) => {
     if (fault !== null) messages.say(`flemma: Internal error: ${fault}`);
     return exit;
@@ -37,7 +39,11 @@ export async function run(invocation: Invocation): Promise<number> {
       jobs,
       signal: interrupts.signal,
       hear: lines.hear,
-      tell: (event) => isLeftOut(event) ? lines.leftOut(event) : lines.tell(event),
+      tell: (event) => {
+        if (isLeftOut(event)) lines.leftOut(event);
+        else lines.tell(event);
+        outcomes.event(event);
+      },
       agree: async (requests, notices) => {
         for (const notice of notices) messages.say(`flemma: ${notice}`);
         messages.note(estimateLine(requests));
@@ -45,6 +51,9 @@ export async function run(invocation: Invocation): Promise<number> {
         return await confirmed(`Send ${plural(requests.length, "document")}?`);
       },
     });
+    if (switchOption(given, "json") === true) {
+      writeBatchResult({ ...outcomes.value, out: await countOut(host.environment) });
+    }
     return interrupts.received ? Exit.interrupted : lines.exit;
   } catch (thrown) {
     return refuse(invocation, journalProblem(thrown));

@@ -1,7 +1,7 @@
 // `flemma batch status`: lists the batches that are out, as lines or as JSON.
 
 import { reportBatches } from "../../../batch/fetch.ts";
-import { openItems } from "../../../batch/journal.ts";
+import { openItems, readJournals } from "../../../batch/journal.ts";
 import { type Problem, problemLine } from "../../../base/problem.ts";
 import { plural } from "../../../base/text/plural.ts";
 import { visible } from "../../../base/visible.ts";
@@ -12,6 +12,7 @@ import { refuse } from "../../io/refuse.ts";
 import { safeJson } from "../../io/safe_json.ts";
 import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
+import { damagedLine } from "./report.ts";
 
 /** A batch that is out. */
 interface BatchReport {
@@ -44,6 +45,9 @@ export async function run(invocation: Invocation): Promise<number> {
     writeOutput(`${safeJson(report)}\n`);
   } else if (overviews.length === 0) writeLines("No batch is out.\n");
   else for (const overview of overviews) writeLines(`${visible(lineOf(overview))}\n`);
+  const { damaged } = await readJournals(invocation.environment);
+  for (const path of damaged) invocation.messages.say(damagedLine(path));
+  if (damaged.length > 0) return Exit.failure;
   return overviews.length === 0 ? Exit.ok : Exit.person;
 }
 

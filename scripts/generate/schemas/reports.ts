@@ -16,6 +16,8 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   "approval test": { module: "commands/approval/test.ts" },
   "ask": { module: "commands/run/ask/ask.ts" },
   "auth show": { module: "commands/settings/auth.ts" },
+  "batch fetch": { module: "commands/run/batch/report.ts" },
+  "batch send": { module: "commands/run/batch/report.ts" },
   "batch status": { module: "commands/run/batch/status.ts" },
   "cancel": { module: "commands/run/cancel.ts" },
   "cancel --list": { module: "commands/run/cancel.ts", call: 1 },

@@ -217,6 +217,28 @@ Deno.test("if a turn ends because a call waits, a text says so, whatever the cal
       });
     })));
 
+Deno.test("a document that waits for a batch says so, sends nothing, and keeps the prompt below its placeholder", () =>
+  withServer([], ({ env }) =>
+    withScene(async (place) => {
+      const fence = `\`\`\`flemma:reply status=batched item=${"a".repeat(32)}\n\`\`\`\n`;
+      const text = `@You:\nHello\n\n**Reply:** \`batch b1\`\n\n${fence}`;
+      place.write("mine.chat", text);
+      await withAgent(place, env, choose("allow_once"), async (client) => {
+        const [mine] =
+          (await client.ctx.request(acp.methods.agent.session.list, { cwd: client.cwd })).sessions;
+        const { sessionId } = mine!;
+        await client.ctx.request(acp.methods.agent.session.resume, {
+          sessionId,
+          cwd: client.cwd,
+          mcpServers: [],
+        });
+        assert.equal((await say(client, sessionId, "And now?")).stopReason, "end_turn");
+        assert.match(client.text(), /^The request is in the batch b1 \(line 4\)\./);
+        assert.ok(place.read("mine.chat").startsWith(text), place.read("mine.chat"));
+        assert.match(place.read("mine.chat"), /And now\?\n$/);
+      });
+    })));
+
 Deno.test("a cancelled permission request leaves the call waiting, and the next prompt asks again", () =>
   withServer([callReply("toolu_1", "echo one"), textReply("Done.")], ({ env }) =>
     withScene(async (place) => {

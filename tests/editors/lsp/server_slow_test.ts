@@ -79,6 +79,27 @@ Deno.test("for a waiting call there is a diagnostic that says what the call woul
     assert.match(findings[0].relatedInformation[0].message, /the block of call_1/);
   }));
 
+Deno.test("a document that waits for a batch has a diagnostic at its placeholder, and advance only says why", () => {
+  const fence = `\`\`\`flemma:reply status=batched item=${"a".repeat(32)}\n\`\`\`\n`;
+  const text = `@You:\nHello\n\n**Reply:** \`batch b1\`\n\n${fence}`;
+  return withEditor(text, async (editor, uri) => {
+    const [finding, ...others] = await editor.findings(uri);
+    assert.deepEqual([finding.code, finding.severity, finding.range.start.line, others], [
+      "batched",
+      3,
+      3,
+      [],
+    ]);
+    await editor.execute("flemma.advance", { uri, version: editor.versionOf(uri) });
+    await editor.runEnds();
+    assert.equal(editor.textOf(uri), text);
+    const shown = editor.reported.flatMap(({ method, params }) =>
+      method === "$/progress" ? [params.value.message ?? ""] : []
+    );
+    assert.match(shown.join("\n"), /The request is in the batch b1/);
+  });
+});
+
 Deno.test("approving a call changes one word; after that, advance runs the call and inserts the reply in one edit", () =>
   withServer([textReply("Done.")], ({ env }) =>
     withEditor(PENDING, async (editor, uri, place) => {
