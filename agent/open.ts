@@ -15,6 +15,7 @@ import { oneLineNotices } from "./runtime/notices.ts";
 import { guardCallbacks } from "./runtime/host/callbacks.ts";
 import type { AskingOptions } from "./runtime/helpers/types.ts";
 import { type Session, startSession } from "./session.ts";
+import type { JobKeeper } from "./runtime/jobs/keeper.ts";
 import type { ReadBefore, RuntimeOptions } from "./runtime/types.ts";
 import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
 
@@ -25,6 +26,8 @@ export { RequestLimiter } from "../providers/http/limiter.ts";
 export interface OwnOpenOptions extends OpenOptions {
   /** The batch that takes the requests. @default requests go to the provider */
   readonly batch?: BatchedRequest;
+  /** Keeps background jobs after the run. @default they end with it */
+  readonly jobKeeper?: JobKeeper;
   /** Returns the store that the session uses in place of the file's own. @default the file's own */
   readonly around?: (store: DocumentStore) => DocumentStore;
 }
@@ -106,7 +109,7 @@ export async function openRead(
 /** Opens a text, for the parts of this program, which may pass options of several functions together. */
 export async function chatInMemory(
   bytes: Uint8Array,
-  options: MemoryOptions & Partial<Pick<RuntimeOptions, "jobs">> = {},
+  options: MemoryOptions & Partial<Pick<RuntimeOptions, "jobs" | "jobKeeper">> = {},
 ): Promise<Outcome<Session>> {
   const system = systemFor("chatInMemory");
   if (!system.ok) return system;

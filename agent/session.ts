@@ -79,8 +79,12 @@ export async function startSession(
 ): Promise<Outcome<Session>> {
   const requests = new FinishedRequests(options.emit && oneLineNotices(options.emit));
   const observed = { ...options, emit: requests.emit };
-  const runtime = await compose(opened.store, observed, before);
-  if (runtime.ok) return success(new Session(opened, observed, runtime.value, requests));
+  const keeper = options.readOnly ? undefined : options.jobKeeper;
+  const runtime = await compose(opened.store, observed, { ...before, kept: keeper?.parts });
+  if (runtime.ok) {
+    await keeper?.handOver();
+    return success(new Session(opened, observed, runtime.value, requests));
+  }
   await opened.close();
   return runtime;
 }
@@ -219,6 +223,12 @@ export class Session implements ChatSession {
   reject(targets: CallTarget | readonly CallTarget[], message = ""): Promise<Outcome<readonly string[]>> {
     const list = isList(targets) ? targets : [targets];
     return this.#mark(list, (cycle, ids) => cycle.reject(ids, message));
+  }
+
+  /** Writes the results of jobs that earlier runs left. Returns why that is not possible. */
+  async deliverJobs(): Promise<Problem | null> {
+    const runtime = await this.#changing();
+    return runtime.ok ? await this.#work.during(runtime.value.jobs.deliverLeft()) : runtime.problem;
   }
 
   cancel(): boolean {
@@ -423,6 +433,19 @@ export class Session implements ChatSession {
     this.#runtime.forgetTools();
     await this.#runtime.servers.close();
     await this.#opened.close();
+    this.#leaveJobs(this.#runtime);
+  }
+
+  /** Leaves running jobs to the program that keeps them. */
+  #leaveJobs(runtime: Runtime): void {
+    const { jobKeeper, environment, emit = () => {} } = this.#options;
+    const { path, chat } = this;
+    if (jobKeeper === undefined || path === null || !runtime.jobs.isAlive) return;
+    const settle = async () => {
+      await runtime.endTools();
+      await runtime.changes.done();
+    };
+    jobKeeper.keep({ parts: runtime.kept(), environment, path, chat, emit, settle });
   }
 
   get #sessionRules() {
@@ -583,7 +606,7 @@ export class Session implements ChatSession {
    * call that is about to run.
    */
   async #recovered(runtime: Runtime): Promise<Runtime> {
-    for (const problem of await runtime.sandbox.recover()) {
+    for (const problem of await runtime.sandbox.recover({ again: runtime.jobs.isAlive })) {
       this.#options.emit?.({ event: "notice", code: problem.code, message: problemLine(problem) });
     }
     return runtime;

@@ -114,6 +114,15 @@ export interface TamperCheck {
   readonly block: string;
   /** True if the sandbox does not keep commands from writing the file. Absent if it does. */
   readonly writable?: true;
+  /** Those whose commands live. Absent in records of earlier versions. */
+  readonly owners?: readonly CommandsOwner[];
+}
+
+/** Somebody whose commands live, in one of the processes of this program. */
+export interface CommandsOwner {
+  readonly id: string;
+  readonly machine: string;
+  readonly owner: { readonly pid: number; readonly started: string };
 }
 
 /** Parts that a command could have written and that nobody confirmed. */

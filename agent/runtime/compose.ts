@@ -15,15 +15,17 @@ import { createNotices, emitWithoutSecrets, reportStateOnce } from "./notices.ts
 import { FileChanges } from "../trust/file_changes.ts";
 import { WrittenFiles } from "../review/written_files.ts";
 import { learnCredentials } from "../../sandbox/policy/credentials.ts";
-import { sandboxOf } from "../sandbox.ts";
+import { sandboxOf, sandboxOptionsOf } from "../sandbox.ts";
 import { providerOf } from "./sender.ts";
-import { blocksOf, haveSameSettings, subjectSettings } from "../settings.ts";
+import { blocksOf, haveSameSettings, type SubjectSettings, subjectSettings } from "../settings.ts";
 import { includesInstructions } from "../conversation/instructions/sections.ts";
 import type { AroundRun, RunHooks } from "../conversation/hooks/around_run.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
 import { createDocumentApproval } from "./approval.ts";
+import type { SharedParts } from "./jobs/keeper.ts";
 import { JobsOnDemand } from "./jobs/on_demand.ts";
+import { RUN } from "./jobs/owner.ts";
 import { createPause } from "./pause.ts";
 import { createRequestParts } from "./requests.ts";
 import { createTooling, tellAll } from "./tools.ts";
@@ -46,10 +48,14 @@ export async function compose(
   const options = { ...given, emit: tell, environment };
   learnCredentials(environment.variables, subject.value.settings.tools.env.keys);
   tellAll(subject.value.loaded.notices, tell);
-  const guarded = await guardOf(store, options, subject.value);
+  const key = keyOf(store, subject.value);
+  const kept = await usable(before.kept ?? null, key, subject.value);
+  const guarded = kept === null
+    ? await guardOf(store, options, subject.value)
+    : await goOnWith(kept, { store, emit: tell });
   if (!guarded.ok) return guarded;
   const { journal, guard } = guarded.value;
-  const sandbox = sandboxOf(environment, store, subject.value, { around: guard });
+  const sandbox = kept?.sandbox ?? sandboxOf(environment, store, subject.value, { around: guard });
   const composed = { store, blocks, subject: subject.value, journal };
   const { compacts, above } = options;
   const limits = new RunLimits(subject.value.settings, { compacts, purse: above?.purse });
@@ -76,11 +82,13 @@ export async function compose(
   const previews = previewing(tools);
   const reasons = new Map<string, CallReasons>();
   const changes = new FileChanges(environment, path, tell);
+  const reported = kept?.reported ?? { notices: 0, changes: 0, last: "" };
   const { emit, tellNews } = createNotices(
     tell,
     sandbox,
     (news) => changes.add(news),
     (id) => reasons.get(id),
+    reported,
   );
   const pause = createPause({ store, guard, sandbox, environment, emit });
   const { send, ...requests } = createRequestParts(
@@ -88,16 +96,20 @@ export async function compose(
     options,
     emit,
   );
-  const jobs = new JobsOnDemand({
+  const { jobKeeper } = options;
+  const jobsParts: ConstructorParameters<typeof JobsOnDemand>[0] = {
     store,
     environment,
     settings: subject.value.settings.tools,
     available: options.jobs,
+    owner: jobKeeper?.owner ?? RUN,
+    outlives: jobKeeper !== undefined,
     emit,
     preview: previews.preview,
     background: tools.background,
     shareNetwork: () => sandbox.shareNetwork(),
-  });
+  };
+  const jobs = kept?.jobs.goOnWith(jobsParts) ?? new JobsOnDemand(jobsParts);
   const cycle = cycleOf(
     { ...composed, tools, approvalOf, askedAlthough, ...previews, send, blockers: blockersNow },
     { decide: keepingReasons(decide, tools, reasons), emit, options, hooks, helpers, jobs },
@@ -116,6 +128,7 @@ export async function compose(
     journal,
     cycle,
     jobs,
+    kept: () => ({ key, sandbox, guard, journal, jobs, reported }),
     hooks,
     helpers,
     limits,
@@ -139,6 +152,32 @@ export async function compose(
     guard,
     rest: () => sandbox.endWorker(),
   });
+}
+
+/** Identifies the sandbox of a document's tools: runs with the same key can share it. */
+function keyOf({ path, named }: DocumentStore, { environment, ...subject }: SubjectSettings): string {
+  const { settings, protect } = sandboxOptionsOf(environment, { path, named }, subject);
+  return JSON.stringify([path, named, environment.cwd, settings, protect]);
+}
+
+/** Returns the parts of an earlier run; null if this run cannot use them, and then their jobs are stopped. */
+async function usable(
+  kept: SharedParts | null,
+  key: string,
+  { settings }: SubjectSettings,
+): Promise<SharedParts | null> {
+  if (kept === null || !kept.jobs.isAlive) return null;
+  if (kept.key === key && settings.tools.jobs.enabled) return kept;
+  await kept.jobs.stopAll("settings");
+  return null;
+}
+
+async function goOnWith(
+  { guard, journal }: SharedParts,
+  parts: { readonly store: DocumentStore; readonly emit: Emit },
+): ReturnType<typeof guardOf> {
+  const problem = await guard.continueWith(parts);
+  return problem === null ? success({ guard, journal }) : { ok: false, problem };
 }
 
 /** Adds the instructions of subfolders to results, if the document includes the project's instructions. */

@@ -43,7 +43,7 @@ export class CurrentRuntime {
   async #compose(isFixed: () => boolean): Promise<Outcome<Runtime>> {
     const stale = this.#stale || !haveSameSettings(this.#value.blocks, blocksOf(this.#store.chat));
     if (!stale || isFixed()) return success(this.#value);
-    const made = await compose(this.#store, this.#options);
+    const made = await compose(this.#store, this.#options, { kept: this.#value.kept() });
     if (made.ok) {
       await this.#value.servers.close();
       this.#value = made.value;

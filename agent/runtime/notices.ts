@@ -13,6 +13,16 @@ const SANDBOX_EVENTS: ReadonlySet<CycleEvent["event"]> = new Set([
   "tool:finished",
 ]);
 
+/** What was reported about a sandbox, which several runs may use. */
+export interface ReportedNews {
+  /** Number of notices. */
+  notices: number;
+  /** Number of changes of files. */
+  changes: number;
+  /** Id of the call that ended last; empty if none has ended. */
+  last: string;
+}
+
 /**
  * Forwards events. Before each event about tools, emits the new notices of the sandbox. Before the end of a tool, also
  * emits the watched files that commands have changed, and passes them to `remember`. Adds the reasons to the event of
@@ -23,20 +33,18 @@ export function createNotices(
   sandbox: RunSandbox,
   remember: (changes: readonly FileChange[]) => void,
   reasons: (id: string) => CallReasons | undefined,
+  reported: ReportedNews,
 ): { readonly emit: Emit; tellNews(): void } {
-  let reported = 0;
-  let changes = 0;
-  let last = "";
   const tellNotices = () => {
-    const notices: readonly Problem[] = sandbox.notices().slice(reported);
-    reported += notices.length;
+    const notices: readonly Problem[] = sandbox.notices().slice(reported.notices);
+    reported.notices += notices.length;
     for (const notice of notices) {
       emit({ event: "notice", code: notice.code, message: problemLine(notice) });
     }
   };
   const tellChanges = (id: string) => {
-    const news = sandbox.fileChanges().slice(changes);
-    changes += news.length;
+    const news = sandbox.fileChanges().slice(reported.changes);
+    reported.changes += news.length;
     if (news.length > 0) remember(news);
     for (const { path, change, obeyedBy, diff } of news) {
       emit({
@@ -54,15 +62,15 @@ export function createNotices(
       // In a run without tool events there is nothing to report about the sandbox.
       if (SANDBOX_EVENTS.has(event.event)) tellNotices();
       if (event.event === "tool:finished") {
-        last = event.id;
+        reported.last = event.id;
         tellChanges(event.id);
       }
       emit(event.event === "approval:pending" ? { ...event, ...reasons(event.id) } : event);
     },
     tellNews() {
-      if (last === "") return;
+      if (reported.last === "") return;
       tellNotices();
-      tellChanges(last);
+      tellChanges(reported.last);
     },
   };
 }

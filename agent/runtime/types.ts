@@ -22,6 +22,7 @@ import type { UntrustedDocument } from "../trust/untrusted.ts";
 import type { DocumentHelpers } from "./helpers/ask.ts";
 import type { AskingOptions } from "./helpers/types.ts";
 import type { ChatOptions } from "../types.ts";
+import type { JobKeeper, SharedParts } from "./jobs/keeper.ts";
 import type { JobsOnDemand } from "./jobs/on_demand.ts";
 import type { GuardedOptions } from "./host/callbacks.ts";
 
@@ -36,6 +37,8 @@ export interface Runtime {
   readonly changes: FileChanges;
   readonly cycle: Cycle;
   readonly jobs: JobsOnDemand;
+  /** Returns what another run needs to go on with the jobs. */
+  kept(): SharedParts;
   /** The hooks; null if none is configured. */
   readonly hooks: RunHooks | null;
   /** The helpers that the document may ask; null if it may ask none. */
@@ -104,6 +107,8 @@ export type RuntimeOptions = ChatOptions & Partial<GuardedOptions> & AskingOptio
   readonly batch?: BatchedRequest;
   /** True if runs of the document may have background jobs. */
   readonly jobs: boolean;
+  /** Keeps the jobs after a run. @default jobs end with their run */
+  readonly jobKeeper?: JobKeeper;
 };
 
 /** Data that was read for a document before it is opened, so that it is not read again. */
@@ -111,6 +116,8 @@ export interface ReadBefore {
   readonly sources?: SettingsSources;
   /** The settings, loaded for the same path and frontmatter. */
   readonly subject?: SubjectSettings;
+  /** Parts of an earlier run whose jobs still run. */
+  readonly kept?: SharedParts | null;
 }
 
 export interface Composed {

@@ -8,6 +8,7 @@ import { readRegular } from "../../base/system/regular_file.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { identityOf, knownPath } from "../../cycle/storage/read.ts";
 import type {
+  CommandsOwner,
   DocumentStore,
   Emit,
   FileIdentity,
@@ -19,6 +20,7 @@ import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { CommandsWatch } from "../../sandbox/mod.ts";
+import { programState, thisProgram } from "../../sandbox/process/leftovers.ts";
 import { approvedCalls } from "./approved_calls.ts";
 import { OtherDocuments, settleReached } from "./other_documents.ts";
 import {
@@ -47,8 +49,13 @@ export interface GuardOptions {
 }
 
 export class DocumentGuard implements CommandsWatch {
-  readonly #options: GuardOptions;
+  #options: GuardOptions;
   readonly #others: OtherDocuments;
+  readonly #id = crypto.randomUUID();
+  /** Others whose commands lived when this guard last read the journal. */
+  #elsewhere: readonly CommandsOwner[] = [];
+  /** True if others may use the document while commands of this guard live, or the other way round. */
+  #isShared = false;
   #begun: Promise<Problem | null> | null = null;
   #tamperCheck: TamperCheck | null = null;
   /** The tampered parts that a read-only guard found. */
@@ -61,7 +68,7 @@ export class DocumentGuard implements CommandsWatch {
 
   /** True if commands are running or about to start. The file must then be written in place. */
   get commandsLive(): boolean {
-    return this.#begun !== null;
+    return this.#begun !== null || this.#elsewhere.some(isLive);
   }
 
   /** The parts that a command could have written and that nobody has confirmed. */
@@ -95,15 +102,34 @@ export class DocumentGuard implements CommandsWatch {
       tampered = mergeTampered(tampered, await this.#found(store.path, tamperCheck, why));
     }
     this.#seen = tampered;
-    return this.#options.readOnly ? null : await this.#keep(tampered, true);
+    const owners = left.flatMap((each) => each.owners ?? []);
+    this.#elsewhere = owners.filter((owner) => owner.id !== this.#id && isLive(owner));
+    if (this.#elsewhere.length > 0) this.#isShared = true;
+    if (this.#options.readOnly) return null;
+    return await this.#keep(tampered, true) ?? await this.#stayOpen(left);
   }
 
   /** Handles what other runs left that used the document while this run had released it. */
   async reopen(): Promise<Problem | null> {
-    if (this.commandsLive) return null;
+    if (this.#begun !== null) return null;
+    this.#reread();
+    return await this.open();
+  }
+
+  /**
+   * Goes on with the document after it was closed and opened again, while commands of this guard live. Others may have
+   * changed it meanwhile.
+   */
+  async continueWith(parts: Pick<GuardOptions, "store" | "emit">): Promise<Problem | null> {
+    this.#options = { ...this.#options, ...parts };
+    this.#isShared = true;
+    this.#reread();
+    return await this.open();
+  }
+
+  #reread(): void {
     this.#options.journal.reread();
     this.#options.nameJournal?.reread();
-    return await this.open();
   }
 
   /** Commands of other documents, of a live run or of one that was killed, could have written this document. */
@@ -162,7 +188,7 @@ export class DocumentGuard implements CommandsWatch {
   }
 
   async #beginOwn(reaches: boolean): Promise<Problem | null> {
-    const { store, journal, nameJournal } = this.#options;
+    const { store, journal } = this.#options;
     const { path, named = path } = store;
     if (path === null || named === null) return null;
     const file = identityAt(path);
@@ -175,18 +201,14 @@ export class DocumentGuard implements CommandsWatch {
       file,
       ...withoutTampered(leaves, journal.tampered()),
       ...(reaches ? { writable: true } : {}),
+      owners: [...this.#elsewhere.filter(isLive), this.#asOwner],
     };
-    try {
-      // The tamper check is recorded before the command starts, so that the next run finds the record even if this run
-      // is killed.
-      await journal.recordTamperCheck(tamperCheck);
-      await nameJournal?.recordTamperCheck(tamperCheck);
-    } catch (thrown) {
-      this.#begun = null;
-      return cannotRecord(this.#options.environment, thrown);
-    }
-    this.#tamperCheck = tamperCheck;
-    return null;
+    // The tamper check is recorded before the command starts, so that the next run finds the record even if this run is
+    // killed.
+    const problem = await this.#record(tamperCheck);
+    if (problem !== null) this.#begun = null;
+    else this.#tamperCheck = tamperCheck;
+    return problem;
   }
 
   /**
@@ -228,9 +250,16 @@ export class DocumentGuard implements CommandsWatch {
     this.#begun = null;
   }
 
+  get #asOwner(): CommandsOwner {
+    return { id: this.#id, ...thisProgram() };
+  }
+
   async #end(): Promise<Problem | null> {
     const { store: { path }, environment, journal } = this.#options;
     if (path === null || this.#tamperCheck === null) return null;
+    if (this.#isShared) this.#reread();
+    const owners = journal.tamperCheck()?.owners ?? [];
+    this.#elsewhere = owners.filter((owner) => owner.id !== this.#id);
     // The recorded check includes calls that this program has approved since the commands started.
     const tamperCheck = journal.tamperCheck() ?? this.#tamperCheck;
     const why = breachSince(tamperCheck, { path, file: identityAt(path) });
@@ -238,7 +267,40 @@ export class DocumentGuard implements CommandsWatch {
     // If the name now leads to another document, the record stays, because opening the name later checks that
     // document.
     const leads = await knownPath(environment, tamperCheck.name);
-    return await this.#keep(mergeTampered(journal.tampered(), tampered), leads === path);
+    const problem = await this.#keep(mergeTampered(journal.tampered(), tampered), leads === path);
+    const others = this.#elsewhere.filter(isLive);
+    if (problem !== null || others.length === 0) return problem;
+    return await this.#record({ ...tamperCheck, owners: others });
+  }
+
+  /** After a document was opened, keeps its check open, from now on, for those whose commands still live. */
+  async #stayOpen(before: readonly TamperCheck[]): Promise<Problem | null> {
+    const { store, journal } = this.#options;
+    const { path, named = path } = store;
+    const own = this.#begun === null ? [] : [this.#asOwner];
+    const owners = [...this.#elsewhere.filter(isLive), ...own];
+    if (owners.length === 0 || path === null || named === null) return null;
+    const check: TamperCheck = {
+      name: named,
+      leads: path,
+      file: identityAt(path),
+      ...withoutTampered(await this.#leaves(store.chat), journal.tampered()),
+      ...(before.some(({ writable }) => writable) ? { writable: true } : {}),
+      owners,
+    };
+    if (own.length > 0) this.#tamperCheck = check;
+    return await this.#record(check);
+  }
+
+  async #record(check: TamperCheck): Promise<Problem | null> {
+    const { journal, nameJournal, environment } = this.#options;
+    try {
+      await journal.recordTamperCheck(check);
+      await nameJournal?.recordTamperCheck(check);
+      return null;
+    } catch (thrown) {
+      return cannotRecord(environment, thrown);
+    }
   }
 
   /** Returns the parts of the present file that did not exist before the commands started. */
@@ -269,6 +331,11 @@ export class DocumentGuard implements CommandsWatch {
     for (const call of approvedCalls(chat)) approved.push([call.id, await callHash(call)]);
     return { approved: Object.fromEntries(approved), ...await this.#options.authority(chat) };
   }
+}
+
+/** True if the process whose commands may live runs. */
+function isLive(owner: CommandsOwner): boolean {
+  return programState(owner) === "runs";
 }
 
 function identityAt(path: string): FileIdentity | null {

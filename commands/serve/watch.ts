@@ -1,6 +1,7 @@
 // `flemma watch`: advances each document separately whenever it is saved, until Ctrl-C.
 
 import { nextNeed } from "../../agent/views/next_need.ts";
+import { JobKeeper } from "../../agent/runtime/jobs/keeper.ts";
 import type { ChatOptions } from "../../agent/types.ts";
 import { absolutePath, callerOf, normalPath } from "../../base/paths.ts";
 import { type Problem, problemLine, thrownText } from "../../base/problem.ts";
@@ -115,6 +116,7 @@ interface WatchedOptions {
 class Watched {
   readonly #options: WatchedOptions;
   readonly #teller: Teller;
+  readonly #jobKeeper = new JobKeeper({ ends: "when flemma watch ends", stopped: "with flemma watch" });
   #known: IdleDocument = { fileState: null, failed: false };
   #work: Promise<void> | null = null;
   /** True if the file was saved during a run. */
@@ -137,7 +139,16 @@ class Watched {
     const { path, signal } = this.#options;
     await watchSaves({ path, signal, onSave: () => this.#saved() });
     await this.#work;
+    await this.#endJobs();
     return this.#cut;
+  }
+
+  async #endJobs(): Promise<void> {
+    const { label, host } = this.#options;
+    await this.#jobKeeper.end(async () => {
+      const { openChat } = await import("../../agent/open.ts");
+      return await openChat(label, { ...host, notify: ({ message }) => this.#teller.note(message) });
+    });
   }
 
   /** Checks the saved file. Checks run one at a time; a save during a check starts another check afterwards. */
@@ -194,6 +205,7 @@ class Watched {
       ...host,
       signal,
       compacts: true,
+      jobKeeper: this.#jobKeeper,
       wait: LONGEST_WAIT,
       emit: (event) => this.#teller.cycle(event),
       notify: ({ message }) => this.#teller.note(message),

@@ -77,12 +77,18 @@ export function isUnsettledEntry(value: Readonly<Record<string, unknown>>): bool
   switch (value.kind) {
     case "exposed":
       return typeof value.name === "string" && typeof value.leads === "string" && isHashes(value.approved) &&
-        typeof value.block === "string" && (value.file === null || isObject(value.file));
+        typeof value.block === "string" && (value.file === null || isObject(value.file)) &&
+        (value.owners === undefined || (Array.isArray(value.owners) && value.owners.every(isOwner)));
     case "settled":
       return value.suspects === null || isTamperedParts(value.suspects);
     default:
       return false;
   }
+}
+
+function isOwner(value: unknown): boolean {
+  return isObject(value) && typeof value.id === "string" && typeof value.machine === "string" &&
+    isObject(value.owner) && typeof value.owner.pid === "number" && typeof value.owner.started === "string";
 }
 
 function isTamperedParts(value: unknown): boolean {

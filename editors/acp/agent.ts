@@ -3,6 +3,7 @@
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { openChat, RequestLimiter } from "../../agent/open.ts";
+import { JobKeeper } from "../../agent/runtime/jobs/keeper.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { isMissing } from "../../base/files.ts";
@@ -52,8 +53,12 @@ interface Conversation {
   /** MCP servers given by the client, as settings. */
   readonly servers: Readonly<Record<string, unknown>>;
   readonly spent: { cost: number | null };
+  readonly jobKeeper: JobKeeper;
   turn: CurrentTurn | null;
 }
+
+/** What the background jobs of a conversation belong to. */
+const OWNER = { ends: "when the client closes this conversation", stopped: "with the conversation" };
 
 interface CurrentTurn {
   readonly controller: AbortController;
@@ -111,9 +116,11 @@ class Agent {
 
   async run(): Promise<void> {
     await this.#peer.run(this.#options.signal ?? new AbortController().signal);
-    const turns = [...this.#conversations.values()].map(({ turn }) => turn).filter((turn) => turn !== null);
+    const conversations = [...this.#conversations.values()];
+    const turns = conversations.map(({ turn }) => turn).filter((turn) => turn !== null);
     for (const { controller } of turns) controller.abort();
     await Promise.allSettled(turns.map(({ ended }) => ended));
+    await Promise.all(conversations.map((each) => this.#endJobs(each)));
     await this.#peer.quiet();
   }
 
@@ -220,8 +227,13 @@ class Agent {
     const conversation = this.#conversations.get(String(sessionId));
     conversation?.turn?.controller.abort();
     await conversation?.turn?.ended;
+    if (conversation !== undefined) await this.#endJobs(conversation);
     this.#conversations.delete(String(sessionId));
     return {};
+  }
+
+  async #endJobs(conversation: Conversation): Promise<void> {
+    await conversation.jobKeeper.end(() => openChat(conversation.path, this.#host(conversation)));
   }
 
   cancel({ sessionId }: Readonly<Record<string, unknown>>): void {
@@ -378,6 +390,7 @@ class Agent {
       chosen: {},
       servers,
       spent: { cost: 0 },
+      jobKeeper: this.#conversations.get(id)?.jobKeeper ?? new JobKeeper(OWNER),
       turn: null,
     };
     const opened = await this.#openReadOnly(conversation);
@@ -410,7 +423,8 @@ class Agent {
 
   #open(conversation: Conversation, emit: Emit, signal: AbortSignal): Promise<Outcome<ChatSession>> {
     const notify = ({ message }: Problem) => this.#notice(conversation.id, message);
-    return openChat(conversation.path, { ...this.#host(conversation), emit, signal, notify });
+    const { jobKeeper } = conversation;
+    return openChat(conversation.path, { ...this.#host(conversation), emit, signal, notify, jobKeeper });
   }
 
   #host({ path, chosen, servers }: Pick<Conversation, "path" | "chosen" | "servers">) {

@@ -149,12 +149,16 @@ export class Commands {
     return problem === null ? STARTED : this.#refused(problem);
   }
 
-  /** Cancels one call, or the runs on a document, also those about to begin. */
+  /**
+   * Cancels one call or background job, or the runs on a document, also those about to begin. Without a run, stops the
+   * document's background jobs.
+   */
   cancel(document: OpenDocument, id: string | undefined) {
-    if (id !== undefined) return { cancelled: document.working?.cancelCall(id) ?? false };
+    const { working, jobKeeper } = document;
+    if (id !== undefined) return { cancelled: working?.cancelCall(id) ?? jobKeeper.stop(id) };
     const runs = [...this.#runs].filter((run) => run.document === document);
     for (const run of runs) run.cancel();
-    return { cancelled: runs.length > 0 };
+    return { cancelled: runs.length > 0 || jobKeeper.stop() };
   }
 
   /** Finds the call by its id, at a line, or the only one that waits. */

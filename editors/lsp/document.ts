@@ -1,6 +1,7 @@
 // One document that is open in the editor: its text, a read-only `ChatSession`, and the run that changes it.
 
 import { chatInMemory, type RequestLimiter } from "../../agent/open.ts";
+import { JobKeeper } from "../../agent/runtime/jobs/keeper.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { realPathOrNull } from "../../base/files.ts";
@@ -37,6 +38,10 @@ export class OpenDocument {
   readonly uri: string;
   readonly path: string | null;
   readonly store: BufferStore;
+  readonly jobKeeper = new JobKeeper({
+    ends: "when the editor closes this document",
+    stopped: "with the document",
+  });
   readonly #host: DocumentHost;
   #readOnly: Promise<Outcome<ChatSession>> | null = null;
   #working: Working | null = null;
@@ -150,7 +155,7 @@ export class OpenDocument {
   }
 
   async #open(
-    options: { readonly emit?: Emit; readonly signal?: AbortSignal },
+    options: { readonly emit?: Emit; readonly signal?: AbortSignal; readonly brief?: boolean },
     { hold, over }: { readonly hold: () => void; readonly over: () => void },
   ): Promise<Outcome<Working>> {
     const { environment } = this.#host;
@@ -163,6 +168,8 @@ export class OpenDocument {
       limiter: this.#host.limiter,
       store: this.store,
       jobs: this.path !== null,
+      // Short work runs nothing, and has nobody who hears what jobs do later.
+      jobKeeper: options.brief === true ? undefined : this.jobKeeper,
       emit: (event) => {
         if (event.event === "request:sending") this.store.expectReply(true);
         options.emit?.(event);

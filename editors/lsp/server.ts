@@ -155,7 +155,7 @@ class Server {
   async run(): Promise<number> {
     await this.#peer.run(this.#stop.signal);
     for (const document of this.#documents.values()) document.store.close();
-    await this.commands.end();
+    await this.#endWork();
     await this.#peer.quiet();
     return this.#shutDown ? 0 : 1;
   }
@@ -170,7 +170,7 @@ class Server {
     }
     if (method === "shutdown") {
       this.#shutDown = true;
-      return this.commands.end().then(() => null);
+      return this.#endWork().then(() => null);
     }
     if (notification !== undefined && Object.hasOwn(NOTIFICATIONS, method)) {
       return notification(this, params, call);
@@ -279,7 +279,15 @@ class Server {
     document.store.close();
     if (!this.client.abilities.pullsDiagnostics) this.client.publishDiagnostics(document.uri, undefined, []);
     await this.commands.end(document);
+    await document.jobKeeper.end();
     if (!this.#documents.has(document.uri)) this.client.forget(document.uri);
+  }
+
+  /** Ends the runs and background jobs of all documents. */
+  async #endWork(): Promise<void> {
+    const { documents } = this;
+    await this.commands.end();
+    await Promise.all(documents.map(({ jobKeeper }) => jobKeeper.end()));
   }
 
   /** Reads everything again after a change of settings, other runs or files. */

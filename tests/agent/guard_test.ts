@@ -52,6 +52,17 @@ class Place {
     return opened.value;
   }
 
+  /** Makes the processes whose commands live count as ended, as after kill -9. */
+  async killed(...paths: readonly string[]): Promise<void> {
+    for (const path of paths.length === 0 ? [this.path] : paths) {
+      const journal = await this.journal(path);
+      const check = journal.tamperCheck();
+      assert.ok(check !== null);
+      const owners = check.owners?.map((each) => ({ ...each, owner: { ...each.owner, started: "gone" } }));
+      await journal.recordTamperCheck({ ...check, owners });
+    }
+  }
+
   /** A guard as the next run makes it. */
   async guard(options: Partial<GuardOptions> & { readonly named?: string; readonly path?: string } = {}) {
     const { path = this.path, named = path } = options;
@@ -179,6 +190,7 @@ test("after a run was killed, the next run checks its document for tampering", a
   for (const replaced of [false, true]) {
     place.replace(BEFORE);
     await (await place.guard()).guard.begin();
+    await place.killed();
     if (replaced) place.replace(FORGED);
     else place.write(FORGED);
     const report = await place.guard({ readOnly: true });
@@ -264,6 +276,7 @@ test("after a person confirms the frontmatter of a killed run, its calls stay ta
     place.replace(BEFORE);
     if (named === link) Deno.symlinkSync("a.chat", link);
     await (await place.guard({ named })).guard.begin();
+    await place.killed(...new Set([place.path, named]));
     place.replace(FORGED);
     const report = await place.guard({ readOnly: true, named });
     await report.guard.open();
@@ -503,4 +516,78 @@ test("a text without a path is not watched, and nothing is recorded if nothing h
     [...Deno.readDirSync(path)].map(({ name }) => name)
   );
   assert.deepEqual(names, [["waiting"], [".ended"]]);
+});
+
+test("while commands of another run live, its check stays open for the next run, which writes in place", async (place) => {
+  const host = await place.guard();
+  await host.guard.begin();
+  const other = await place.guard();
+  assert.equal(await other.guard.open(), null);
+  assert.equal(other.guard.commandsLive, true);
+  assert.notEqual((await place.journal()).tamperCheck(), null);
+  // Its own commands come and go.
+  await other.guard.begin();
+  await other.guard.end();
+  assert.notEqual((await place.journal()).tamperCheck(), null);
+  place.replace(FORGED);
+  const third = await place.guard();
+  await third.guard.open();
+  assert.deepEqual(third.guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
+  assert.notEqual((await place.journal()).tamperCheck(), null);
+  await place.killed();
+  assert.equal((await place.guard()).guard.commandsLive, false);
+  const last = await place.guard();
+  await last.guard.open();
+  assert.equal((await place.journal()).tamperCheck(), null);
+  assert.deepEqual(last.guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
+});
+
+test("a run whose commands live on goes on with the document: what others replaced meanwhile is tampered, what they approved is not", async (place) => {
+  const rows: readonly (readonly [
+    what: string,
+    change: (text: string) => void,
+    approves: boolean,
+    tampered: boolean,
+  ])[] = [
+    ["written in place", (text) => place.write(text), false, false],
+    ["replaced", (text) => place.replace(text), false, true],
+    ["replaced after an approval by a command", (text) => place.replace(text), true, false],
+  ];
+  for (const [what, change, approves, tampered] of rows) {
+    place.replace(BEFORE);
+    const host = await place.guard();
+    await host.guard.open();
+    await host.guard.begin();
+    if (approves) {
+      const other = await place.guard();
+      await other.guard.open();
+      const hash = await hashIn(FORGED, "c2");
+      await other.journal.recordApprovals(new Map([["c2", { by: "person", hash }]]));
+    }
+    change(FORGED);
+    const { store } = { store: new MemoryStore(Deno.readFileSync(place.path), place.path) };
+    assert.equal(await host.guard.continueWith({ store, emit: () => {} }), null);
+    assert.equal(host.guard.tampered !== null, tampered, what);
+    assert.notEqual((await place.journal()).tamperCheck(), null, what);
+    await host.guard.end();
+    assert.equal((await place.journal()).tamperCheck(), null, what);
+    assert.equal(host.guard.tampered !== null, tampered, what);
+    await (await place.journal()).recordTampered(null);
+  }
+});
+
+test("the end of commands closes no check of another run whose commands live", async (place) => {
+  const host = await place.guard();
+  await host.guard.begin();
+  await host.guard.continueWith({
+    store: new MemoryStore(Deno.readFileSync(place.path), place.path),
+    emit: () => {},
+  });
+  const other = await place.guard();
+  await other.guard.open();
+  await other.guard.begin();
+  await host.guard.end();
+  assert.notEqual((await place.journal()).tamperCheck(), null);
+  await other.guard.end();
+  assert.equal((await place.journal()).tamperCheck(), null);
 });

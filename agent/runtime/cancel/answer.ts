@@ -66,7 +66,8 @@ function carryOut(request: CancelRequest, run: Cancellable): Done {
 
 function first(run: Cancellable): Done {
   const cancelled = run.cancel();
-  return cancelled === null ? { problem: nothingRuns() } : { cancelled: [cancelled] };
+  if (cancelled !== null) return { cancelled: [cancelled] };
+  return { problem: run.jobs.length === 0 ? nothingRuns() : onlyJobsRun(run.jobs) };
 }
 
 /**
@@ -103,6 +104,14 @@ function notRunning(id: string, { running, requesting, jobs }: Cancellable): Pro
       : requesting
       ? { next: "A request is running. To cancel it, name no call." }
       : {}),
+  };
+}
+
+function onlyJobsRun(jobs: readonly string[]): Problem {
+  return {
+    code: "nothing-runs",
+    message: "No request or call is running.",
+    next: `To stop a background job, name it: ${jobs.join(", ")}`,
   };
 }
 

@@ -10,13 +10,11 @@ import type { BackgroundRun, CommandOutput } from "../../../tools/definition.ts"
 import { BothEndsFile } from "../../../tools/overflow/both_ends.ts";
 import { TailBuffer } from "../../../tools/overflow/ends.ts";
 import { characterStart, truncateTail } from "../../../tools/truncate.ts";
+import { type JobOwner, RUN, type StoppedBy } from "./owner.ts";
 import type { JobEnd } from "./records.ts";
 
 /** Maximum number of bytes of the file with the output: half for the beginning, half for the end. */
 const MOST_OUTPUT = 50 * 1024 * 1024;
-
-/** Who stopped a job. */
-export type StoppedBy = "run" | "tool" | "person";
 
 export interface JobParts {
   readonly id: string;
@@ -26,6 +24,7 @@ export interface JobParts {
   readonly truncate: ToolSettings["truncate"];
   /** Path of the file with the output. */
   readonly path: string;
+  readonly owner: JobOwner;
 }
 
 /** A job of this process. */
@@ -96,8 +95,12 @@ export class Job implements BackgroundRun {
         return `Stopped by flemma.jobs.stop after ${time}.`;
       case "person":
         return `Stopped by the user after ${time}.`;
+      case "settings":
+        return `Stopped after ${time}, because the settings changed.`;
+      case "host":
+        return `Stopped ${this.#parts.owner.stopped} after ${time}.`;
       default:
-        return `Stopped with the run after ${time}.`;
+        return `Stopped ${RUN.stopped} after ${time}.`;
     }
   }
 

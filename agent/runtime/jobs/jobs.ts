@@ -19,6 +19,7 @@ import { LONGEST_JOB_WAIT, NO_JOBS } from "../../../tools/builtin/jobs.ts";
 import { BACKGROUND, type BackgroundRun, JOB_STATUS } from "../../../tools/definition.ts";
 import { Job } from "./job.ts";
 import { lostEnd } from "./lost.ts";
+import type { JobOwner, StoppedBy } from "./owner.ts";
 import {
   createJobRecord,
   type JobEnd,
@@ -42,6 +43,9 @@ export interface JobsParts {
   readonly preview: (call: Call) => string;
   /** Receives what makes the run of a call with this signal a job. */
   readonly background: WeakMap<AbortSignal, BackgroundRun>;
+  readonly owner: JobOwner;
+  /** True if the owner keeps jobs after a run. */
+  readonly outlives: boolean;
   /** Lets other commands reach the ports of a job that is about to start; false if they cannot. */
   readonly shareNetwork: () => Promise<boolean>;
 }
@@ -52,7 +56,7 @@ interface Due extends JobEnd {
 }
 
 export class Jobs {
-  readonly #parts: JobsParts;
+  readonly #current: () => JobsParts;
   readonly #jobs = new Map<string, Job>();
   readonly #records = new Map<string, JobRecord>();
   /** The jobs of this run whose results are not in the document. */
@@ -64,8 +68,13 @@ export class Jobs {
   readonly #work = new Set<Promise<void>>();
   #fault: { readonly thrown: unknown } | null = null;
 
-  constructor(parts: JobsParts) {
-    this.#parts = parts;
+  /** @param current gives the parts of the run that uses the jobs now */
+  constructor(current: () => JobsParts) {
+    this.#current = current;
+  }
+
+  get #parts(): JobsParts {
+    return this.#current();
   }
 
   /** The jobs whose commands run. */
@@ -83,7 +92,7 @@ export class Jobs {
   }
 
   async #start(call: Call): Promise<CallResult> {
-    const { store: { path }, environment, settings: { jobs: { max, enabled }, truncate }, available } =
+    const { store: { path }, environment, settings: { jobs: { max, enabled }, truncate }, available, owner } =
       this.#parts;
     if (path === null || !available || !enabled) return failed(NO_JOBS);
     const command = textOrEmpty(call.input.command);
@@ -100,7 +109,7 @@ export class Jobs {
       );
     }
     const id = newId();
-    const job = new Job({ id, call: call.id, command, truncate, path: outputPath(environment, id) });
+    const job = new Job({ id, call: call.id, command, truncate, path: outputPath(environment, id), owner });
     // Calls of one reply start at the same time, so the job counts before its record is written.
     this.#jobs.set(id, job);
     this.#open.add(id);
@@ -116,7 +125,7 @@ export class Jobs {
     }
     const apart = await this.#parts.shareNetwork() ? "" : ` ${APART}`;
     const output =
-      `Running as a background job \`${id}\`. It ends when this run ends. Its result comes in a message ` +
+      `Running as a background job \`${id}\`. It ends ${owner.ends}. Its result comes in a message ` +
       "of its own; until then, nothing is known about it. To read its output, call flemma.jobs.status." +
       apart;
     return {
@@ -127,7 +136,9 @@ export class Jobs {
   }
 
   #begin(job: Job, call: Call): void {
-    const { emit, run, preview, background } = this.#parts;
+    const { run, preview, background } = this.#parts;
+    // A later run may go on with the job.
+    const emit: Emit = (event) => this.#parts.emit(event);
     emit({ event: "job:started", job: job.id, id: call.id, name: call.name, preview: preview(call) });
     background.set(job.signal, job);
     const tell = (text: string) => emit({ event: "job:output", job: job.id, text });
@@ -289,13 +300,15 @@ export class Jobs {
 
   /**
    * Ends a run: waits for jobs as long as the settings allow, lets the model answer to those that ended, stops the others
-   * and writes their results. Returns how the run ends.
+   * unless their owner keeps them, and writes results. Returns how the run ends.
    *
    * @param goOn continues the run
    */
   async finish(stop: Stop, goOn: () => Promise<Stop>, signal: AbortSignal): Promise<Stop> {
     const now = await this.#waited(stop, goOn, signal);
-    await this.end();
+    const isCancelled = signal.aborted || now.reason === "cancelled";
+    if (!this.#parts.outlives || isCancelled) await this.end();
+    else await this.#deliverAtEnd();
     return now;
   }
 
@@ -328,8 +341,23 @@ export class Jobs {
 
   /** Stops every job, and writes the results. */
   async end(): Promise<void> {
-    for (const job of this.running) job.stop("run");
+    await this.stopAll("run");
+    await this.#deliverAtEnd();
+  }
+
+  /** Stops every job. Their results are recorded. */
+  async stopAll(by: StoppedBy): Promise<void> {
+    for (const job of this.running) job.stop(by);
+    await this.idle();
+  }
+
+  /** Settles when no job runs and the ends of all are recorded. */
+  async idle(): Promise<void> {
     while (this.#work.size > 0) await Promise.all(this.#work);
+  }
+
+  /** Writes the results of jobs that have ended. */
+  async #deliverAtEnd(): Promise<void> {
     const problem = await this.deliver({ asks: false });
     if (problem !== null) {
       const message = `The results of background jobs could not be written: ${problem.message} ` +

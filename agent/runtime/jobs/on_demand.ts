@@ -1,5 +1,6 @@
 // Background jobs of a session. Their code is loaded when a call or the document first needs it.
 
+import type { Problem } from "../../../base/problem.ts";
 import type { CycleParts } from "../../../cycle/mod.ts";
 import { createStopBy } from "../../../cycle/run/stop.ts";
 import type { DocumentStore, Send, Stop } from "../../../cycle/types.ts";
@@ -7,16 +8,38 @@ import type { Call } from "../../../parser/types.ts";
 import { jobOf } from "../../../parser/view/jobs.ts";
 import { BACKGROUND, JOB_STATUS, JOB_STOP } from "../../../tools/definition.ts";
 import type { Jobs, JobsParts } from "./jobs.ts";
+import type { StoppedBy } from "./owner.ts";
 
 /** The jobs of an open document, in the places where a run calls them. */
 export class JobsOnDemand {
-  readonly #parts: Omit<JobsParts, "run">;
+  #parts: Omit<JobsParts, "run">;
   #run: CycleParts["run"] | null = null;
   #jobs: Promise<Jobs> | null = null;
   #made: Jobs | null = null;
 
   constructor(parts: Omit<JobsParts, "run">) {
     this.#parts = parts;
+  }
+
+  /** Lets another run of the same document go on with the jobs. */
+  goOnWith(parts: Omit<JobsParts, "run">): this {
+    this.#parts = parts;
+    return this;
+  }
+
+  /** True if a job runs. */
+  get isAlive(): boolean {
+    return this.#made !== null && this.#made.running.length > 0;
+  }
+
+  /** Settles when no job runs and the ends of all are recorded. */
+  async idle(): Promise<void> {
+    await this.#made?.idle();
+  }
+
+  /** Stops every job. Their results are recorded. */
+  async stopAll(by: StoppedBy): Promise<void> {
+    await this.#made?.stopAll(by);
   }
 
   /** Returns a function that runs a call, or makes it a job. */
@@ -51,19 +74,23 @@ export class JobsOnDemand {
     return this.#made?.endWait() ?? false;
   }
 
+  /** Writes the results that earlier runs left. Returns why that is not possible; null if it was done. */
+  async deliverLeft(): Promise<Problem | null> {
+    if (!mayHaveOpenJobs(this.#parts.store)) return null;
+    const jobs = await this.#loaded();
+    jobs.collect();
+    return await jobs.deliver({ asks: false });
+  }
+
   /**
    * Does the work of a run. Before it, writes the results that earlier runs left; after it, however it ended, stops the
-   * jobs.
+   * jobs, unless their owner keeps them.
    *
    * @param goOn continues the run
    */
   async around(work: () => Promise<Stop>, goOn: () => Promise<Stop>, signal: AbortSignal): Promise<Stop> {
-    if (mayHaveOpenJobs(this.#parts.store)) {
-      const jobs = await this.#loaded();
-      jobs.collect();
-      const problem = await jobs.deliver({ asks: false });
-      if (problem !== null) return createStopBy(problem);
-    }
+    const problem = await this.deliverLeft();
+    if (problem !== null) return createStopBy(problem);
     try {
       const stop = await work();
       return await (await this.#jobs)?.finish(stop, goOn, signal) ?? stop;
@@ -75,8 +102,10 @@ export class JobsOnDemand {
 
   #loaded(): Promise<Jobs> {
     return this.#jobs ??= import("./jobs.ts").then(({ Jobs }) => {
-      if (this.#run === null) throw new Error("jobs are used before the runner of calls is known");
-      return this.#made = new Jobs({ ...this.#parts, run: this.#run });
+      return this.#made = new Jobs(() => {
+        if (this.#run === null) throw new Error("jobs are used before the runner of calls is known");
+        return { ...this.#parts, run: this.#run };
+      });
     });
   }
 }
