@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { runtimeFolder, stateFolder } from "../base/folders.ts";
-import { callerOf, helperFolderOf, resolvePath, workFolderOf } from "../base/paths.ts";
+import { callerOf, helperFolderOf, projectFolderOf, resolvePath } from "../base/paths.ts";
 import { lockBeside } from "../cycle/storage/lock.ts";
 import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/mod.ts";
 import { protectedSkillFolders } from "../tools/skills/protected_folders.ts";
@@ -38,7 +38,7 @@ export function sandboxOptionsOf(
   // These folders are protected, because a command could add a tool file to them, or change one.
   const base = { folder: environment.cwd, home: environment.home };
   const toolFolders = settings.tools.dirs.map((dir) => resolvePath(dir, base));
-  const folder = workFolderOf(environment, path);
+  const folder = projectFolderOf(environment, path);
   const skills = enabled ? protectedSkillFolders({ environment, folder, dirs }) : [];
   const protect = ownProtectedPaths({
     environment,

@@ -65,7 +65,7 @@ export interface SubjectSettings extends DocumentSettings {
  * decided or run.
  */
 export async function subjectSettings(
-  { environment: { workFolder: _ofAnother, ...environment }, ...given }: SettingsHost,
+  { environment: { workFolder: _ofAnother, projectFolder: _too, ...environment }, ...given }: SettingsHost,
   subject: SettingsSubject,
   sources?: SettingsSources,
 ): Promise<Outcome<SubjectSettings>> {
@@ -91,7 +91,10 @@ export async function subjectSettings(
   // The other project may have other settings. The frontmatter has already printed its lines.
   let isSilent = true;
   const print = (line: string) => isSilent ? undefined : host.print?.(line);
-  const there = { ...host, print, environment: { ...environment, workFolder: folder } };
+  const { worktreeAt } = await import("../config/document/worktrees.ts");
+  const projectFolder = worktreeAt(environment, folder)?.project;
+  const place = { workFolder: folder, ...(projectFolder === undefined ? {} : { projectFolder }) };
+  const there = { ...host, print, environment: { ...environment, ...place } };
   const again = await settingsIn(there, subject);
   isSilent = false;
   if (!again.ok) return again;

@@ -15,6 +15,11 @@ export interface Environment {
    * @default the document's folder
    */
   readonly workFolder?: string;
+  /**
+   * Real path of the folder whose project applies, if `workFolder` is in a git worktree of that project. flemma sets it.
+   * @default the folder in which the tools work
+   */
+  readonly projectFolder?: string;
 }
 
 /**

@@ -13,6 +13,16 @@ export function stateFolder(environment: Environment): string {
   return `${absolute(environment, "XDG_STATE_HOME") ?? `${environment.home}/.local/state`}/flemma`;
 }
 
+/** Returns `$XDG_DATA_HOME`, by default `~/.local/share`. */
+export function dataFolder(environment: Environment): string {
+  return absolute(environment, "XDG_DATA_HOME") ?? `${environment.home}/.local/share`;
+}
+
+/** Returns the folder of the git worktrees of helpers. */
+export function worktreesFolder(environment: Environment): string {
+  return `${dataFolder(environment)}/flemma/worktrees`;
+}
+
 /** Returns the folder of images and files that tools returned, each named by the SHA-256 of its bytes. */
 export function attachmentsFolder(environment: Environment): string {
   return `${stateFolder(environment)}/attachments`;

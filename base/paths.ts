@@ -29,6 +29,36 @@ export function workFolderOf(
   return workFolder ?? (document === null ? cwd : folderOfDocument(document));
 }
 
+/**
+ * Returns the folder from which the project of a document is looked up, with its settings, hooks and tools. In a git
+ * worktree of a helper it is the folder of the document that asked, because the person trusts that one.
+ */
+export function projectFolderOf(
+  environment: Pick<Environment, "cwd" | "workFolder" | "projectFolder">,
+  document: string | null,
+): string {
+  return environment.projectFolder ?? workFolderOf(environment, document);
+}
+
+/**
+ * Returns the path in a helper's git worktree of what a path is in the project; the path itself if it is outside of the
+ * repository.
+ */
+export function inWorktree(
+  path: string,
+  { workFolder, projectFolder }: Pick<Environment, "workFolder" | "projectFolder">,
+): string {
+  if (workFolder === undefined || projectFolder === undefined) return path;
+  const [work, project] = [workFolder.split("/"), projectFolder.split("/")];
+  // Both end with the same path below the root of the repository.
+  while (work.length > 1 && project.length > 1 && work.at(-1) === project.at(-1)) {
+    work.pop();
+    project.pop();
+  }
+  const root = project.join("/");
+  return isInside(path, root) ? `${work.join("/")}${path.slice(root.length)}` : path;
+}
+
 /** Returns the folder with the helpers of a document. */
 export function helperFolderOf(document: string): string {
   return `${document}.d`;

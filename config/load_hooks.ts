@@ -4,7 +4,7 @@ import { MOST_OF_CODE, readRegular } from "../base/system/regular_file.ts";
 import type { Environment } from "../base/environment.ts";
 import { isObject } from "../base/is_object.ts";
 import { sha256 } from "../base/hash.ts";
-import { expandHome, isInside, parentOf, workFolderOf } from "../base/paths.ts";
+import { expandHome, isInside, parentOf, projectFolderOf } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { operands } from "../base/shell_word.ts";
 import { namedPaths } from "./hooks/command_words.ts";
@@ -45,7 +45,7 @@ export async function loadHooks(
     tables.push(read.value.table);
     files.push(read.value.path);
   }
-  const folder = workFolderOf(environment, document);
+  const folder = projectFolderOf(environment, document);
   if (sources.hooks !== null) {
     files.push(sources.hooks.path);
     const project = await trustedHooks(environment, sources.hooks);

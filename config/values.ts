@@ -110,6 +110,8 @@ export interface ApprovalPreset {
   readonly parameters?: Readonly<Record<string, unknown>>;
   /** Instructions to a helper that is asked with the preset. */
   readonly system?: string;
+  /** True to give each helper its own git worktree; only your own settings can. @default false */
+  readonly worktree?: boolean;
 }
 
 /** Presets by name, including the `$`. */

@@ -11,6 +11,7 @@ export { realPath } from "../base/disk/real_path.ts";
 export { expandHome, isInside } from "../base/paths.ts";
 export { type BackendEntry, BackendRegistry } from "./backends/registry.ts";
 export type { SandboxComparison } from "./run/compare.ts";
+export { type GitRun, runGit } from "./run/git.ts";
 export {
   type CommandsWatch,
   compareSandboxes,

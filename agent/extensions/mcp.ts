@@ -1,7 +1,7 @@
 // Registers the tools of a document's MCP servers, and ends the servers with the `ChatSession`.
 
 import program from "../../deno.json" with { type: "json" };
-import { workFolderOf } from "../../base/paths.ts";
+import { projectFolderOf } from "../../base/paths.ts";
 import { type Problem, problemLine, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
@@ -80,7 +80,7 @@ export async function serverPlace(
   const { environment, document, fetch, settings } = subject;
   return {
     ...subject,
-    folder: workFolderOf(environment, document),
+    folder: projectFolderOf(environment, document),
     version: program.version,
     network: async (url: string) => {
       if (fetch !== undefined) return success({ fetch, close() {} });

@@ -4,7 +4,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
 import { nearest } from "../../base/names.ts";
-import { parentOf, workFolderOf } from "../../base/paths.ts";
+import { parentOf, projectFolderOf } from "../../base/paths.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { Settings } from "../../config/settings.generated.ts";
@@ -36,7 +36,7 @@ export function mayHaveSkills(subject: SkillsSubject): boolean {
 }
 
 function choiceOf({ environment, document, settings: { skills } }: SkillsSubject) {
-  return { ...skills, environment, folder: workFolderOf(environment, document) };
+  return { ...skills, environment, folder: projectFolderOf(environment, document) };
 }
 
 /** A skill with all its faults. */

@@ -3,19 +3,13 @@
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
 import { baseName, parentOf } from "../../base/paths.ts";
-import { concat } from "../../base/bytes.ts";
-import { problemLine } from "../../base/problem.ts";
-import { after } from "../../base/system/timer.ts";
-import type { RunSandbox } from "../../sandbox/mod.ts";
+import { runGit, type RunSandbox } from "../../sandbox/mod.ts";
 
 /** The texts of a document in the repository: of its branches, tags and stashes, the index, a merge, a fetch and before a reset. */
 export type Committed =
   | { readonly is: "untracked" }
   | { readonly is: "tracked"; readonly texts: readonly Uint8Array[] }
   | { readonly is: "unknown"; readonly why: string };
-
-/** Milliseconds within which git must answer, also on a machine that is very busy. */
-const PATIENCE = 30_000;
 
 /**
  * Revisions from which git may have written the document, besides branches, tags and stashes. Stages 2 and 3 of the index
@@ -74,55 +68,16 @@ type Answer =
   | { readonly ok: false; readonly problem: Committed };
 
 /** Returns a function that runs a git command on lines of input in a folder, inside the sandbox. */
-function askerIn(cwd: string, sandbox: RunSandbox, { home, variables }: Environment) {
-  const unknown = (why: string): Answer => ({ ok: false, problem: { is: "unknown", why } });
-  return async (args: readonly string[], inputs: readonly string[]): Promise<Answer> => {
-    const git = sandbox.host.program("git");
-    if (!git.ok) return unknown(problemLine(git.problem));
+function askerIn(cwd: string, sandbox: RunSandbox, environment: Environment) {
+  return async (args: readonly string[], input: readonly string[]): Promise<Answer> => {
     // The repository may belong to another user, as in containers: git runs nothing outside the sandbox.
-    const config = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "safe.directory=*"];
-    const options = ["--no-optional-locks", ...config.flatMap((entry) => ["-c", entry])];
-    const prepared = await sandbox.prepare([git.value, ...options, ...args]);
-    if (!prepared.ok) return unknown(problemLine(prepared.problem));
-    try {
-      if (sandbox.enabled && !prepared.value.wrapped) return unknown("no sandbox works here");
-      const stdin = new Blob([inputs.map((each) => `${each}\n`).join("")]).stream();
-      const env = {
-        ...(variables.PATH === undefined ? {} : { PATH: variables.PATH }),
-        HOME: home,
-        LC_ALL: "C",
-        GIT_CONFIG_GLOBAL: "/dev/null",
-        GIT_CONFIG_NOSYSTEM: "1",
-        GIT_NO_LAZY_FETCH: "1",
-        GIT_TERMINAL_PROMPT: "0",
-      };
-      const started = prepared.value.start({ cwd, env, stdin });
-      if (!started.ok) return unknown(problemLine(started.problem));
-      const running = started.value;
-      let isLate = false;
-      const inTime = after(PATIENCE, () => {
-        isLate = true;
-        void running.kill();
-      });
-      try {
-        const [stdout, stderr, { code }] = await Promise.all([
-          bytesOf(running.stdout),
-          bytesOf(running.stderr),
-          running.status,
-        ]);
-        if (code === 0) return { ok: true, value: stdout };
-        if (isLate) return unknown(`it did not answer within ${PATIENCE / 1000} seconds`);
-        const message = new TextDecoder().decode(stderr).trim().split("\n", 1)[0]!;
-        // A folder of that name that git does not accept as a repository brought nothing.
-        if (/not a git repository/.test(message)) return { ok: false, problem: { is: "untracked" } };
-        return unknown(message.replace(/\.$/, "") || `git ended with exit code ${code}`);
-      } finally {
-        inTime();
-        await running.kill();
-      }
-    } finally {
-      await prepared.value.dispose();
-    }
+    const config = { "safe.directory": "*" };
+    const answer = await runGit(sandbox, environment, { cwd, args, input, config });
+    if (answer.ok) return answer;
+    // A folder of that name that git does not accept as a repository brought nothing.
+    const isRepository = !/not a git repository/.test(answer.why);
+    const problem: Committed = isRepository ? { is: "unknown", why: answer.why } : { is: "untracked" };
+    return { ok: false, problem };
   };
 }
 
@@ -137,10 +92,6 @@ function tipsIn(answer: Uint8Array): string[] {
 function blobIdsIn(answer: Uint8Array): string[] {
   const lines = new TextDecoder().decode(answer).split("\n");
   return [...new Set(lines.flatMap((line) => /^([0-9a-f]+) blob$/.exec(line)?.[1] ?? []))];
-}
-
-async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  return concat(await Array.fromAsync(stream));
 }
 
 /** Reads the answer of `git cat-file --batch` to each input. */

@@ -115,12 +115,18 @@ function readTable(key: string, table: Readonly<Record<string, unknown>>): ReadP
     model: _e,
     parameters: inner,
     system: _f,
+    worktree,
     ...rest
   } = table;
   if (inner !== undefined && inner !== null && !isObject(inner)) {
     faults.push(wrong(`${key}.parameters`, `"${key}.parameters" expects a mapping, found ${kindOf(inner)}`));
   }
   const system = word("system");
+  if (worktree !== undefined && worktree !== null && typeof worktree !== "boolean") {
+    faults.push(
+      wrong(`${key}.worktree`, `"${key}.worktree" expects true or false, found ${kindOf(worktree)}`),
+    );
+  }
   const parameters = Object.fromEntries(
     Object.entries({ ...(isObject(inner) ? inner : {}), ...rest }).filter(([name]) => !/^\d+$/.test(name)),
   );
@@ -134,6 +140,7 @@ function readTable(key: string, table: Readonly<Record<string, unknown>>): ReadP
       ...(model === undefined ? {} : { model }),
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
       ...(system === undefined ? {} : { system }),
+      ...(typeof worktree === "boolean" ? { worktree } : {}),
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
 import { configFolder, sessionFolder } from "../../base/folders.ts";
-import { workFolderOf } from "../../base/paths.ts";
+import { projectFolderOf } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { LayerLog } from "../layers/log.ts";
 import type { LoadedHooks } from "../hooks/loaded.ts";
@@ -116,7 +116,7 @@ export function findSources(options: LoadOptions): Outcome<SettingsSources> {
   }
   const global = findGlobal(options);
   if (!global.ok) return global;
-  const folder = workFolderOf(options.environment, options.document ?? null);
+  const folder = projectFolderOf(options.environment, options.document ?? null);
   const project = findProject(options.environment, folder);
   if (!project.ok) return project;
   const mcp = findMcp(options.environment, folder);

@@ -3,7 +3,7 @@
 import { isThere } from "../../base/files.ts";
 import { configFolder } from "../../base/folders.ts";
 import type { Environment } from "../../base/environment.ts";
-import { workFolderOf } from "../../base/paths.ts";
+import { projectFolderOf } from "../../base/paths.ts";
 import { type Outcome, success, thrownText } from "../../base/problem.ts";
 import { failure } from "../../base/problem.ts";
 import { isTrusted, recordTrust, type TrustEntry } from "./trust.ts";
@@ -25,7 +25,7 @@ export function toolFolders(environment: Environment, document: string | null): 
 
 function projectFolder(environment: Environment, document: string | null): string | null {
   const { home } = environment;
-  const start = workFolderOf(environment, document);
+  const start = projectFolderOf(environment, document);
   for (let at = start.replace(/\/+$/, "");; at = at.slice(0, at.lastIndexOf("/"))) {
     if (isFolder(`${at}/.flemma/tools`)) return `${at}/.flemma/tools`;
     if (at === "" || at === home.replace(/\/+$/, "") || isThere(`${at}/.git`)) return null;

@@ -10,6 +10,9 @@ import { CONFIG_BYTES, readGitSettings } from "./settings_file.ts";
 /** Limit on worktrees of one repository. Each needs a mount. */
 const MOST_WORKTREES = 32;
 
+/** Bytes that are read of a `HEAD`; it has one line. */
+const HEAD_BYTES = 4096;
+
 /** Files about the state of the main working folder. They are in the git folder that all worktrees share. */
 const OF_MAIN: readonly string[] = [
   ...["HEAD", "index", "logs/HEAD", "info", "modules", "rebase-merge", "rebase-apply", "sequencer"],
@@ -21,6 +24,8 @@ export interface SharedGitFolder {
   readonly path: string;
   /** Existing paths in it that stay read-only, in addition to the table of git's files. */
   readonly held: readonly string[];
+  /** Files of the branches that are checked out elsewhere. They stay read-only where the backend can mount files. */
+  readonly branches: readonly string[];
 }
 
 /** Facts about the user who runs the commands. */
@@ -59,14 +64,26 @@ function linked(folder: string, own: string, snapshot: FsSnapshot): SharedGitFol
   const others = snapshot.names(`${common}/worktrees`).map((name) => `${common}/worktrees/${name}`)
     .filter((path) => path !== own);
   if (others.length > MOST_WORKTREES) return null;
+  const branches = [common, ...others].flatMap((folder) => branchOf(folder, common, snapshot) ?? []);
   const held = [...others, ...OF_MAIN.map((name) => `${common}/${name}`)];
-  return { path: common, held: held.filter((path) => snapshot.has(path)) };
+  const isThere = (path: string) => snapshot.has(path);
+  return { path: common, held: held.filter(isThere), branches: branches.filter(isThere) };
+}
+
+/**
+ * The file of the branch that the working folder of a git folder has checked out; null if there is none. A branch that
+ * is stored with others in `packed-refs` has no file.
+ */
+function branchOf(gitFolder: string, common: string, snapshot: FsSnapshot): string | null {
+  const [, name] =
+    /^ref: (refs\/heads\/[^\n]+)\n?$/.exec(snapshot.read(`${gitFolder}/HEAD`, HEAD_BYTES) ?? "") ?? [];
+  return name === undefined || name.split("/").includes("..") ? null : `${common}/${name}`;
 }
 
 function submodule(folder: string, own: string, snapshot: FsSnapshot): SharedGitFolder | null {
   if (!/\/\.git\/modules\/./.test(own)) return null;
   const back = worktreeIn(own, snapshot);
-  return back === folder ? { path: own, held: [] } : null;
+  return back === folder ? { path: own, held: [], branches: [] } : null;
 }
 
 /** The working folder that the configuration of a git folder names; null if it names none. */

@@ -3,6 +3,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { canBeSeen } from "../../base/files.ts";
+import { dataFolder } from "../../base/folders.ts";
 import { quickHash } from "../../base/hash.ts";
 import { baseName, isInside, parentOf } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
@@ -71,8 +72,4 @@ function nameOf(root: string): string {
 
 function cacheFolder({ variables: { XDG_CACHE_HOME }, home }: Environment): string {
   return XDG_CACHE_HOME?.startsWith("/") ? XDG_CACHE_HOME.replace(/\/+$/, "") : `${home}/.cache`;
-}
-
-function dataFolder({ variables: { XDG_DATA_HOME }, home }: Environment): string {
-  return XDG_DATA_HOME?.startsWith("/") ? XDG_DATA_HOME.replace(/\/+$/, "") : `${home}/.local/share`;
 }

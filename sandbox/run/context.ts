@@ -174,7 +174,7 @@ export class RunContext {
     const scan = new TreeScan({ near: folders, elsewhere, levels }, isWatchedName);
     const known = new KnownRepositories(this.host.environment);
     const removed = new RemovedSettings(this.host.environment);
-    const mountsNothing = this.settings.backend === "landlock";
+    const mountsNothing = this.#mountsNothing;
     const places = { folders, writable, known: known.below(writable), mountsNothing };
     const found = scan.scan(stats);
     const repositories = new RepositoriesOfRun(places, found, new FsSnapshot(stats));
@@ -198,6 +198,11 @@ export class RunContext {
     return this.#start;
   }
 
+  /** True if the backend cannot mount protected files read-only. */
+  get #mountsNothing(): boolean {
+    return this.settings.backend === "landlock";
+  }
+
   /** The paths that are protected now, as they were named. */
   protectedNow(snapshot: FsSnapshot): ProtectedPath[] {
     const policy = this.policy.ok ? this.policy.value : null;
@@ -207,7 +212,8 @@ export class RunContext {
       listed: [
         ...(policy?.protectHome ?? []),
         ...this.ownCode.protect,
-        ...shared.flatMap(({ held }) => held),
+        // Where files are restored after a command instead, a commit of the person would be undone.
+        ...shared.flatMap(({ held, branches }) => this.#mountsNothing ? held : [...held, ...branches]),
       ],
       words: policy?.protectWords ?? [],
       writable: policy?.rw_paths ?? [],

@@ -1,7 +1,7 @@
 // Prepares the approval rules of one document: their base folders, and what they look up.
 
 import type { Environment } from "../../base/environment.ts";
-import { baseName, isInside, workFolderOf } from "../../base/paths.ts";
+import { baseName, inWorktree, isInside, workFolderOf } from "../../base/paths.ts";
 import { byLayer } from "../../config/rules/place.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import type { Settings } from "../../config/settings.generated.ts";
@@ -72,15 +72,19 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
     P: loaded.project,
     M: folder,
   };
+  const { rules, copies } = withCopies(settings.tools.rules, environment);
   const expand = (front: string): string | null => {
     const expansion = expandPath(front, { environment, document });
     return expansion.kind === "path" ? expansion.path : null;
   };
   return {
-    rules: settings.tools.rules,
+    rules,
     worldNow: () => worldNow(lookups),
     folderOf: (tool: string) => folderOfCalls(subject, tool),
-    baseOf: ({ layer }: PlacedRule) => ({ folder: folders[layer], expand }),
+    baseOf: (placed: PlacedRule) => {
+      const base = folders[placed.layer];
+      return { folder: base !== null && copies.has(placed) ? inWorktree(base, environment) : base, expand };
+    },
     tool: (name: string) => tools.get(name),
     searchesFolders: [own.CDPATH, inherited.CDPATH].some((given) =>
       typeof given === "string" && given !== ""
@@ -89,6 +93,21 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
     isSandboxed: async () => subject.sandbox.enabled && (await subject.sandbox.available()).ok,
     loadShell: () => import("npm:unbash@6.0.4"),
   };
+}
+
+/**
+ * In the git worktree of a helper, every rule counts twice: for the files that it means in the project, and for the same
+ * files of the worktree.
+ */
+function withCopies(rules: readonly PlacedRule[], { projectFolder }: Environment) {
+  const copies = new Set<PlacedRule>();
+  if (projectFolder === undefined) return { rules, copies };
+  const both = rules.flatMap((placed) => {
+    const copy = { ...placed };
+    copies.add(copy);
+    return [placed, copy];
+  });
+  return { rules: both, copies };
 }
 
 /**

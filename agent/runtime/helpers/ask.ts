@@ -5,6 +5,7 @@ import { isThere, makeFile } from "../../../base/files.ts";
 import { parentOf, resolvePath, workFolderOf } from "../../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
 import { agreeToFolder } from "../../../config/document/work_folder.ts";
+import { worktreeAt } from "../../../config/document/worktrees.ts";
 import type { ApprovalPreset } from "../../../config/values.ts";
 import { callHash } from "../../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../../cycle/storage/journal.ts";
@@ -36,7 +37,9 @@ import {
 } from "./question.ts";
 import type { RecordedQuestion } from "./record.ts";
 import { helperSettings } from "./rights.ts";
+import type { AskingRepository } from "./repository.ts";
 import type { AskingOptions, OpenHelper } from "./types.ts";
+import type { HelperWorktrees, WorktreePlace } from "./worktree.ts";
 
 /** The document that asks. */
 export interface AskingDocument {
@@ -62,6 +65,7 @@ export class DocumentHelpers {
   readonly #asking: AskingDocument;
   readonly folder: HelperFolder;
   #limiter: RequestLimiter | null = null;
+  #worktrees: Promise<HelperWorktrees> | null = null;
   /** DocumentHelpers that work now, by the path of their document. A second question waits for the first. */
   readonly #working = new Map<string, Promise<unknown>>();
 
@@ -102,10 +106,9 @@ export class DocumentHelpers {
     if (found === null) return null;
     const { name, path } = found;
     const { options: { settings, tools, resolvers }, openHelper, environment } = this.#asking;
-    const { workFolder: _folder, ...own } = environment;
     const opened = await openHelper(path, {
       ...defined({ settings, tools, resolvers }),
-      environment: own,
+      environment: withoutFolders(environment),
       readOnly: true,
     });
     if (!opened.ok) return { name, path, calls: [] };
@@ -146,22 +149,84 @@ export class DocumentHelpers {
     });
     if (why !== null) return failure("helper-refused", why);
     if (!files.ok) return files;
-    if (question.document === null) {
-      purse.questions++;
-      const added = await this.folder.add(question.name ?? nameForPreset(question.preset), identity);
-      if (!added.ok) return added;
-      return success({ helper: added.value, asked: { ...identity, turn: 0 }, files: files.value });
+    // Counted before anything is awaited, because calls of one reply are asked in parallel.
+    purse.questions++;
+    const chosen = question.document === null
+      ? await this.#newHelper(question, identity, context)
+      : await this.#oldHelper(question.document, call);
+    if (!chosen.ok) {
+      purse.questions--;
+      return chosen;
     }
+    // The place of a question to an existing helper is recorded under the lock of the helper.
+    const turn = question.document === null ? 0 : -1;
+    return success({ helper: chosen.value, asked: { ...identity, turn }, files: files.value });
+  }
+
+  async #newHelper(
+    { name, preset }: HelperQuestion,
+    identity: Omit<RecordedQuestion, "turn">,
+    context: ExecutionContext,
+  ): Promise<Outcome<FoundHelper>> {
+    const repository = await this.#repository(preset, context.signal);
+    return repository.ok ? await this.folder.add(name ?? nameForPreset(preset), identity) : repository;
+  }
+
+  async #oldHelper(name: string, call: Call): Promise<Outcome<FoundHelper>> {
+    const chat = this.#asking.chat();
     const others = await Promise.all(
-      chat.calls.filter(({ name }) => name === call.name).map((each) => identify(chat, each)),
+      chat.calls.filter((each) => each.name === call.name).map((each) => identify(chat, each)),
     );
-    const helper = await this.folder.find(question.document, others);
+    const helper = await this.folder.find(name, others);
     if (!helper.ok) return helper;
     const cycle = refuseCycle(helper.value.path, this.#above);
-    if (cycle !== null) return failure("helper-cycle", cycle);
-    purse.questions++;
-    // The place of the question is recorded under the lock of the helper.
-    return success({ helper: helper.value, asked: { ...identity, turn: -1 }, files: files.value });
+    return cycle === null ? helper : failure("helper-cycle", cycle);
+  }
+
+  /** Finds the repository in which a new helper gets a worktree, before anything is made; null if it gets none. */
+  async #repository(preset: string | null, signal: AbortSignal): Promise<Outcome<AskingRepository | null>> {
+    const presets = this.#asking.subject.settings.tools.presets;
+    if (preset === null || presets[preset]?.worktree !== true) return success(null);
+    return await (await this.#ownWorktrees()).find(signal);
+  }
+
+  async #ownWorktrees(): Promise<HelperWorktrees> {
+    return await (this.#worktrees ??= import("./worktree.ts").then(({ HelperWorktrees }) =>
+      new HelperWorktrees(this.#asking)
+    ));
+  }
+
+  /** Makes the worktree of a new helper, or finishes it after a kill; null if its preset gives none. */
+  async #worktree(
+    helper: FoundHelper,
+    preset: string | null,
+    signal: AbortSignal,
+  ): Promise<Outcome<WorktreePlace | null>> {
+    const repository = await this.#repository(preset, signal);
+    if (!repository.ok || repository.value === null) return repository as Outcome<null>;
+    const worktrees = await this.#ownWorktrees();
+    const known = helper.known.worktree;
+    const recorded = known === undefined ? null : worktreeAt(this.#asking.environment, known);
+    const chosen = recorded !== null
+      ? success(recorded)
+      : await worktrees.choose(helper.name, helper.path, repository.value);
+    if (!chosen.ok) return chosen;
+    if (recorded === null) {
+      const noted = await this.folder.giveWorktree(helper, chosen.value.folder);
+      if (!noted.ok) return noted;
+    }
+    return await worktrees.fill(chosen.value, signal);
+  }
+
+  /** Returns the lines of a result that name the worktree in which a helper works. */
+  async #notes({ settings }: ChatSession): Promise<readonly string[]> {
+    const worktree = settings.cwd === null ? null : worktreeAt(this.#asking.environment, settings.cwd);
+    if (worktree === null) return [];
+    const [{ worktreeNotes }, worktrees] = await Promise.all([
+      import("./worktree.ts"),
+      this.#ownWorktrees(),
+    ]);
+    return worktreeNotes(worktree, await worktrees.isChanged(worktree));
   }
 
   /** True if the sandbox only restores protected files after a command. */
@@ -208,7 +273,7 @@ export class DocumentHelpers {
     const line = helperLine(callerPath(path), name);
     const shown: AskedHelper = { name, document: shownPath(callerPath(path), name), line, notes: [] };
     context.onOutput(`${line}\n`);
-    const made = isThere(path) ? success(undefined) : await this.#make(helper, question);
+    const made = isThere(path) ? success(undefined) : await this.#make(helper, question, context.signal);
     if (!made.ok) return failedHelper(shown, made.problem.message);
     for (;;) {
       const opened = await this.#open(path, name, context);
@@ -233,12 +298,10 @@ export class DocumentHelpers {
     shown: AskedHelper,
     state: "answered" | "asked",
   ): Promise<ExecutionResult> {
-    if (state === "answered") {
-      return helperResult({ reason: "answered" }, shown, { reply: lastReply(session.chat), open: [] });
-    }
-    const stop = await session.advance();
+    const stop = state === "answered" ? { reason: state } as const : await session.advance();
     const open = stop.reason === "pending" ? await session.calls() : [];
-    return helperResult(stop, shown, { reply: lastReply(session.chat), open });
+    const notes = await this.#notes(session);
+    return helperResult(stop, { ...shown, notes }, { reply: lastReply(session.chat), open });
   }
 
   /** Brings a helper's document to the point from which it is advanced. Nothing is written twice. */
@@ -274,10 +337,17 @@ export class DocumentHelpers {
   }
 
   /** Makes the document of a new helper, and agrees to what the caller was allowed. */
-  async #make({ path }: FoundHelper, { preset: presetName }: HelperQuestion): Promise<Outcome<void>> {
+  async #make(
+    helper: FoundHelper,
+    { preset: presetName }: HelperQuestion,
+    signal: AbortSignal,
+  ): Promise<Outcome<void>> {
+    const { path } = helper;
     const { environment, subject, tools } = this.#asking;
     const preset = presetName === null ? null : subject.settings.tools.presets[presetName] ?? null;
-    const folder = workFolderOf(environment, this.#asking.path);
+    const worktree = await this.#worktree(helper, presetName, signal);
+    if (!worktree.ok) return worktree;
+    const folder = worktree.value?.folder ?? workFolderOf(environment, this.#asking.path);
     const settings = helperSettings(
       {
         logs: subject.logs,
@@ -286,7 +356,8 @@ export class DocumentHelpers {
         offered: offeredTools(tools, subject.settings).map(({ name }) => name),
       },
       {
-        cwd: relativePath(parentOf(path), folder),
+        cwd: worktree.value === null ? relativePath(parentOf(path), folder) : folder,
+        writable: worktree.value ?? undefined,
         preset,
         presetName,
         mayAsk: depthOf(path) < subject.settings.subagents.depth,
@@ -298,7 +369,7 @@ export class DocumentHelpers {
     const tags = subject.settings.templating.enabled;
     const bytes = textOfNewChat({
       settings: settings.value,
-      system: helperInstructions(system.value, { tags }),
+      system: helperInstructions(system.value, { tags, worktree: worktree.value !== null }),
     });
     // Before the document exists, so that a killed run leaves none without it.
     const agreed = await agreeToFolder(environment, path, await Deno.realPath(folder));
@@ -315,11 +386,10 @@ export class DocumentHelpers {
     const { options, openHelper, purse, environment } = this.#asking;
     const { provider, fetch, retry, stream, compacts, interactive, askSecret, tools, resolvers } = options;
     const { approve: _, ...settings } = options.settings ?? {};
-    const { workFolder: _folder, ...own } = environment;
     const opened = await openHelper(path, {
       ...defined({ provider, fetch, retry, stream, compacts, interactive, askSecret, tools, resolvers }),
       settings,
-      environment: own,
+      environment: withoutFolders(environment),
       limiter: options.limiter ?? (this.#limiter ??= await newLimiter()),
       signal: context.signal,
       emit: (event) => report(event, name, context),
@@ -333,6 +403,13 @@ export class DocumentHelpers {
     await opened.value.close();
     return trusted;
   }
+}
+
+/** Returns the environment of the process, without the folders of the document that asks. */
+function withoutFolders(
+  { workFolder: _work, projectFolder: _project, ...own }: Environment,
+): Environment {
+  return own;
 }
 
 /** Identifies a call, also after its document was renamed. */

@@ -146,6 +146,17 @@ export class HelperFolder {
     });
   }
 
+  /** Records the worktree of a helper before anything is written into it. */
+  async giveWorktree({ name }: FoundHelper, worktree: string): Promise<Outcome<void>> {
+    return await this.#change(async () => {
+      const known = await this.#ownRecord();
+      if (!known.ok) return known;
+      const { helpers } = known.value;
+      await this.#write({ ...known.value, helpers: { ...helpers, [name]: { ...helpers[name]!, worktree } } });
+      return success(undefined);
+    });
+  }
+
   /** Names and paths of the helpers that this machine asked for this document. */
   async all(): Promise<readonly FoundHelper[]> {
     const known = await this.#records.read(this.folder);

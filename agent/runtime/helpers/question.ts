@@ -12,10 +12,18 @@ const TASK =
 
 const PERSONALITY = '{{ include("urn:flemma:personality:coding-assistant") }}';
 
+/** Instructions to a helper in a worktree. They name neither folder nor branch, so that all such helpers share them. */
+const IN_WORKTREE =
+  "You work in a git worktree of your own, on a branch of your own. Commit what you change.";
+
 /** Returns the system message of a helper. */
-export function helperInstructions(system: string | undefined, { tags }: { readonly tags: boolean }): string {
+export function helperInstructions(
+  system: string | undefined,
+  { tags, worktree = false }: { readonly tags: boolean; readonly worktree?: boolean },
+): string {
   const own = system ?? (tags ? PERSONALITY : null);
-  return own === null ? TASK : `${own}\n\n${TASK}`;
+  const task = worktree ? `${TASK} ${IN_WORKTREE}` : TASK;
+  return own === null ? task : `${own}\n\n${task}`;
 }
 
 /**

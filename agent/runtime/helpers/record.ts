@@ -22,6 +22,8 @@ export interface RecordedQuestion {
 /** A helper that this machine made. */
 export interface KnownHelper {
   readonly asked: readonly RecordedQuestion[];
+  /** The folder of its git worktree. @default it works in the folder of the document that asks */
+  readonly worktree?: string;
 }
 
 /** The helpers of a document. */

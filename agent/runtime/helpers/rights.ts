@@ -8,7 +8,7 @@ import { expandList } from "../../../config/layers/presets.ts";
 import { isShortRule, shortRuleTable } from "../../../config/rules/read_rule.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
 import type { SettingOperation } from "../../../config/types.ts";
-import type { ApprovalPreset } from "../../../config/values.ts";
+import type { ApprovalPreset, RwPath } from "../../../config/values.ts";
 import { ASK_TOOL } from "./names.ts";
 
 /** The document that asks a helper. */
@@ -31,10 +31,14 @@ export interface HelperChoice {
   readonly presetName: string | null;
   /** True if the helper may ask helpers itself. */
   readonly mayAsk: boolean;
+  /** Writable paths that the helper loses and gets, because it has its own worktree. @default none */
+  readonly writable?: { readonly lost: readonly RwPath[]; readonly granted: readonly RwPath[] };
 }
 
 /** Settings of the caller that a helper does not need, because they are not rights. */
 const NOT_COPIED = ["cwd", "prefill"];
+
+const RW_PATHS = ["sandbox", "policy", "rw_paths"];
 
 /** Settings of the caller that a preset with a model replaces. */
 const OF_MODEL = ["provider", "model", "parameters"];
@@ -46,7 +50,7 @@ const OF_MODEL = ["provider", "model", "parameters"];
  */
 export function helperSettings(
   { logs, settings, tools, offered }: CallerRights,
-  { cwd, preset, presetName, mayAsk }: HelperChoice,
+  { cwd, preset, presetName, mayAsk, writable }: HelperChoice,
 ): Outcome<Readonly<Record<string, unknown>>> {
   const tree = new Tree();
   const own = logs.find(({ layer }) => layer === "M")?.operations ?? [];
@@ -78,6 +82,8 @@ export function helperSettings(
   } else if (!mayAsk && offered.includes(ASK_TOOL)) {
     tree.apply({ op: "remove", path: ["tools"], value: ASK_TOOL });
   }
+  for (const value of writable?.lost ?? []) tree.apply({ op: "remove", path: RW_PATHS, value });
+  for (const value of writable?.granted ?? []) tree.apply({ op: "append", path: RW_PATHS, value });
   if (preset?.deny !== undefined) tree.denyItems(preset.deny);
   if (preset?.approve !== undefined) {
     const approved = expandList(preset.approve, settings.tools.presets).approve;

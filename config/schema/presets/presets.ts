@@ -7,7 +7,7 @@ const presetType: Type = {
   is: "custom",
   ts: "ApprovalPreset",
   expected:
-    'a line "PROVIDER MODEL key=value …", or a table with approve, deny, tools, provider, model, parameters and system',
+    'a line "PROVIDER MODEL key=value …", or a table with approve, deny, tools, provider, model, parameters, system and worktree',
   // The value is checked by `readPreset`, which knows both forms.
   accepts: () => true,
   json: {
@@ -24,6 +24,7 @@ const presetType: Type = {
           model: { type: "string" },
           parameters: { type: "object" },
           system: { type: "string" },
+          worktree: { type: "boolean" },
         },
       },
     ],

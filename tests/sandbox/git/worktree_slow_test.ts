@@ -45,6 +45,8 @@ test("the repository of a worktree is writable, without the state of other workt
   assert.equal(shared?.path, `${root}/main/.git`);
   const held = shared.held.map((path) => path.slice(`${root}/main/.git/`.length)).sort();
   assert.deepEqual(held, ["HEAD", "index", "info", "logs/HEAD", "worktrees/other"]);
+  const branches = shared.branches.map((path) => path.slice(`${root}/main/.git/`.length)).sort();
+  assert.deepEqual(branches, ["refs/heads/main", "refs/heads/other"]);
   assert.equal(sharedGitFolder(`${root}/main`, user, new FsSnapshot()), null, "an ordinary repository");
 });
 
