@@ -223,6 +223,7 @@ export type { GetAllOptions } from "./tools/registry.ts";
 export type { Checked } from "./tools/validate.ts";
 export {
   type AskedSources,
+  type AsksPerson,
   type BackgroundRun,
   type BuiltinSettings,
   type BuiltinTool,
@@ -238,6 +239,7 @@ export {
   type ExecutionResult,
   type JsonSchema,
   type PersonalityParts,
+  type PersonsAnswers,
   type PluginContext,
   type Preview,
   previewCall,

@@ -59,6 +59,7 @@ export type {
   MemoryOptions,
   OpenCall,
   OpenOptions,
+  OpenQuestions,
   Outcome,
   Policy,
   Problem,

@@ -8,7 +8,7 @@ import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
-import { changedSince } from "../cycle/plan/plan_inputs.ts";
+import { answersCheck, changedSince } from "../cycle/plan/plan_inputs.ts";
 import type { Step } from "../cycle/plan/types.ts";
 import { resolveAll, shortCallName, type TargetSpec } from "../cycle/plan/targets.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
@@ -30,6 +30,7 @@ import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { ApprovalDecision } from "../tools/approval/types.ts";
 import type { RegisteredTool } from "../tools/definition.ts";
+import { answersOf } from "./extensions/answers.ts";
 import { lastReply } from "./conversation/last_reply.ts";
 import type { TestedHooks } from "./runtime/test_hooks.ts";
 import type { CompactedDocument } from "./compaction/in_place.ts";
@@ -52,6 +53,7 @@ import type {
   ExplainedCall,
   FileTexts,
   OpenCall,
+  OpenQuestions,
   RunResult,
   SayOptions,
   ShownCall,
@@ -265,7 +267,18 @@ export class Session implements ChatSession {
       doubted: (call) => changedSince({ journal, approvalOf }, call),
       isRunning: (id) => elsewhere.has(id) || cycle.isRunning(id),
       helper: async (call) => await this.#runtime.helpers?.waitingFor(call) ?? null,
+      questions: (call) => this.#questions(call),
     });
+  }
+
+  async #questions(call: Call): Promise<OpenQuestions | null> {
+    const result = this.chat.result(call.id);
+    if (result === undefined || result.questions === null) return null;
+    const { journal } = this.#runtime;
+    const { check } = answersOf({ store: this.#opened.store, journal });
+    const answers = await answersCheck(call, result, { journal, checkAnswers: check });
+    const problem = answers === null || answers.can === "send" ? null : answers.why;
+    return { text: result.questions, problem };
   }
 
   async summaries(ids: readonly string[]): Promise<readonly CallSummary[]> {
@@ -317,7 +330,14 @@ export class Session implements ChatSession {
   ): Promise<Outcome<readonly ShownCall[]>> {
     if (!explained.ok) return explained;
     const { shownCalls } = await import("./review/shown_call.ts");
-    return success(await shownCalls(this.chat, explained.value, { files, subject, sandbox }));
+    return success(
+      await shownCalls(this.chat, explained.value, {
+        files,
+        subject,
+        sandbox,
+        questions: (call) => this.#questions(call),
+      }),
+    );
   }
 
   async proposeRule(target: CallTarget, written?: WrittenRule): Promise<Outcome<ProposedRule>> {

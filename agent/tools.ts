@@ -8,6 +8,7 @@ import type { Settings } from "../config/settings.generated.ts";
 import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/run/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
+import type { Call } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import {
   type ApprovalDecision,
@@ -27,7 +28,7 @@ import type { DecidedCall } from "../tools/approval/downgrades.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { catchUp, findUnchanged } from "../tools/builtin/seen_files.ts";
-import type { BackgroundRun, Caller, DiskAccess, SeenFiles } from "../tools/definition.ts";
+import type { BackgroundRun, Caller, DiskAccess, PersonsAnswers, SeenFiles } from "../tools/definition.ts";
 import { processTools, ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
@@ -128,6 +129,8 @@ export interface ToolsSubject {
   readonly background?: Pick<WeakMap<AbortSignal, BackgroundRun>, "get">;
   /** Returns information about the caller of a call, for the tool. @default unknown */
   readonly caller?: (id: string) => Caller;
+  /** Returns what the person answered to the server of a call. @default nothing */
+  readonly answers?: (call: Call) => Promise<PersonsAnswers | undefined>;
 }
 
 /** Returns the sentence about a resolver that failed, with the consequence: after that the sandbox approves nothing. */
@@ -261,7 +264,10 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
     const tell = (text: string) => text === "" ? undefined : onOutput(text);
     const result = await run(call, signal, (text) => tell(secrets.write(text)));
     tell(secrets.end());
-    return hideSecretsIn(result);
+    // What a server wants back unchanged is never shown.
+    const hidden = hideSecretsIn(result);
+    const { asks } = result;
+    return asks === undefined ? hidden : { ...hidden, asks: { ...hidden.asks!, state: asks.state } };
   };
 }
 
@@ -292,6 +298,7 @@ function runnerOfTools(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
       },
       caller: subject.caller?.(id),
       background: subject.background?.get(signal),
+      answers: await subject.answers?.(call),
     });
     if (definition.origin === "module") {
       // The modules are checked at each call, because a module may load another file each time.

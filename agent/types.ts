@@ -147,6 +147,16 @@ export interface OpenCall {
   readonly decided: ApprovalDecision;
   /** The helper in whose document the approved call waits; null if it waits here, or does not wait. */
   readonly helper: WaitingHelper | null;
+  /** What the server of the call asks in the call's block; null if it asks nothing. */
+  readonly questions: OpenQuestions | null;
+}
+
+/** What the server of a call asks the person. */
+export interface OpenQuestions {
+  /** The questions as YAML, with the answers so far. */
+  readonly text: string;
+  /** Why the answers cannot be sent yet, as the end of a sentence that names the field; null if they can be sent. */
+  readonly problem: string | null;
 }
 
 /** A helper that has not answered yet. */

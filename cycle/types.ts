@@ -185,6 +185,14 @@ export interface KnownCall {
   readonly asked?: AskedAlthough;
 }
 
+/** Questions of a server in a call, until the call has its result. */
+export interface AskedQuestions {
+  /** Hash of tool name and input text at the time of the questions. */
+  readonly hash: string;
+  /** What the server needs to go on, and the forms of the answers. */
+  readonly state: string;
+}
+
 /** What a document said before commands of another one began that could write it. */
 export interface Reach {
   /** The process that started the commands. */
@@ -226,6 +234,10 @@ export interface Journal {
   /** Whether the document was used by a version that did not record calls with a block. */
   readonly predates: boolean;
 
+  /** Returns what a server needs to go on with a call that waits for a person's answers; null if none is known. */
+  asked(id: string): AskedQuestions | null;
+  /** Records what a server needs to go on with a call. */
+  recordAsked(id: string, asked: AskedQuestions): Promise<void>;
   /** Returns calls that were started and have no recorded end, by id. */
   started(): ReadonlyMap<string, StartedCall>;
   /**
@@ -347,15 +359,15 @@ export type CycleEvent =
     readonly status: "success" | "error";
     readonly note?: string;
   }
-  /** A call waits in the document of a helper, so it has no result yet. */
+  /** A call has no result yet: it waits in the document of a helper, or its server asks the person something. */
   | {
     readonly event: "tool:waiting";
     readonly id: string;
     readonly name: string;
-    /** Short name of the helper. */
-    readonly helper: string;
-    /** Path of the helper's document, relative to the folder of the document that asked. */
-    readonly path: string;
+    /** Short name of the helper; null if the server of the call asks. */
+    readonly helper: string | null;
+    /** Path of the helper's document, relative to the folder of the document that asked; null without a helper. */
+    readonly path: string | null;
     /** What it waits for, as a sentence. */
     readonly message: string;
   }

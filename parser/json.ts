@@ -84,6 +84,8 @@ export interface ResultJson extends LinesJson {
   readonly meta?: Meta;
   /** The lines between the fences. */
   readonly content: string;
+  /** What a server asks, with the answers so far; absent in most blocks. */
+  readonly questions?: string;
   /** The content split into text and template tags, in order; empty for a placeholder. */
   readonly segments: readonly SegmentJson[];
 }
@@ -204,6 +206,7 @@ function segmentJson(segment: Segment): SegmentJson {
         ...(segment.meta ? { meta: segment.meta } : {}),
         ...(segment.attachments.length > 0 ? { attachments: segment.attachments } : {}),
         content: segment.content,
+        ...(segment.questions === null ? {} : { questions: segment.questions }),
         segments: segment.segments.map(segmentJson),
         ...linesOf(segment.place),
       };

@@ -10,6 +10,7 @@ export function waitsFor({ id, name }: Pick<Call, "id" | "name">, result: Result
   const call = `The call ${id} of ${name}`;
   if (result === undefined) return `${call} has no result yet; flemma sends nothing until it has one.`;
   const text = result.content === "" ? null : `line ${result.opener.start + 1}`;
+  if (result.questions !== null) return waitsForAnswers(call, result.status, result.opener.start + 1);
   switch (result.status) {
     case "pending":
       return text === null
@@ -23,4 +24,15 @@ export function waitsFor({ id, name }: Pick<Call, "id" | "name">, result: Result
     default:
       return `${call} is ${result.status ?? "answered"}; the next advance reports this to the model.`;
   }
+}
+
+/** Does the same for a call in whose block a server asks something, on a line. */
+function waitsForAnswers(call: string, status: Result["status"], line: number): string {
+  if (status === "pending") {
+    return `${call} waits for your answers (line ${line}). Then set it to approved to send them, or to rejected to ` +
+      "decline.";
+  }
+  return status === "approved"
+    ? `${call} has your answers (line ${line}); the next advance sends them.`
+    : `${call} is ${status ?? "answered"}; the next advance reports this to the server or the model.`;
 }

@@ -217,6 +217,11 @@ export interface Result {
    * fences.
    */
   readonly content: string;
+  /**
+   * What a server asks in a placeholder, with the answers so far: the text of the fence `yaml flemma:questions`, if the
+   * block contains this fence and nothing else. Its `content` is then empty. Null for every other block.
+   */
+  readonly questions: string | null;
   /** The body parsed for templates; empty for a placeholder. */
   readonly segments: readonly (TextSegment | TemplateSegment)[];
   /** The message that contains the result. */

@@ -138,8 +138,8 @@ function callOf(chat: Chat, call: Call): PartView {
   };
 }
 
-function resultOf({ id, status, content, place }: Result): ResultView {
-  return { kind: "result", id, status, text: lines(content), line: place.start };
+function resultOf({ id, status, content, questions, place }: Result): ResultView {
+  return { kind: "result", id, status, text: lines(questions ?? content), line: place.start };
 }
 
 /** Pairs of input members with which tools describe a replacement. */

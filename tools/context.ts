@@ -15,6 +15,7 @@ import type {
   JsonSchema,
   Limits,
   LongTextOptions,
+  PersonsAnswers,
   ReplacedFile,
   SeenFiles,
   ToolDefinition,
@@ -55,6 +56,8 @@ export interface ContextOptions {
   readonly disk?: DiskAccess;
   /** Set if a command runs as a background job. */
   readonly background?: BackgroundRun;
+  /** The person's answers to what the server of the tool asked in this call. */
+  readonly answers?: PersonsAnswers;
 }
 
 /** A wrapped command, or why nothing may run. */
@@ -194,6 +197,10 @@ class CallContext implements PluginContext {
 
   get disk(): DiskAccess | undefined {
     return this.#options.disk;
+  }
+
+  get answers(): PersonsAnswers | undefined {
+    return this.#options.answers;
   }
 
   get background(): BackgroundRun | undefined {

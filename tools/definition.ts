@@ -34,6 +34,29 @@ export interface ExecutionResult {
   readonly attachments?: readonly string[];
   /** Present if the call has no result yet, because it waits in another document. Only built-in tools may say so. */
   readonly waits?: WaitsElsewhere;
+  /**
+   * Present if the call has no result yet, because its server asks the person something. Only tools of servers may say
+   * so.
+   */
+  readonly asks?: AsksPerson;
+}
+
+/** What a server asks the person during a call. */
+export interface AsksPerson {
+  /** The questions as YAML with the default answers, which the person edits. */
+  readonly questions: string;
+  /** What the server needs to go on, and the forms of the answers; kept in the state folder. */
+  readonly state: string;
+  /** What the call waits for, as a sentence. */
+  readonly message: string;
+}
+
+/** What a person answered to the questions of a server. */
+export interface PersonsAnswers {
+  /** The edited questions; null if the person declined to answer. */
+  readonly answers: string | null;
+  /** The kept `state` of the questions. */
+  readonly state: string;
 }
 
 /** A call that waits in the document of a helper. */
@@ -278,6 +301,8 @@ export interface ExecutionContext {
   keepReplaced?(file: ReplacedFile): Promise<() => Promise<void>>;
   /** Who made the call, and which services of the program the tool may use. @default unknown */
   readonly caller?: Caller;
+  /** The person's answers to what the server of the tool asked in this call. @default it asked nothing */
+  readonly answers?: PersonsAnswers;
   /** Set if a command runs as a background job. @default the command runs while the call waits */
   readonly background?: BackgroundRun;
   /** Shows output while the tool runs. */

@@ -3,6 +3,7 @@
 export { type BuiltinSettings, builtinTools } from "./builtin/mod.ts";
 export { type ContextOptions, createContext, type PluginContext } from "./context.ts";
 export type {
+  AsksPerson,
   BackgroundRun,
   BuiltinTool,
   Caller,
@@ -13,6 +14,7 @@ export type {
   ExecutionResult,
   JsonSchema,
   PersonalityParts,
+  PersonsAnswers,
   Preview,
   RegisteredTool,
   Registration,

@@ -9,16 +9,18 @@ import { isConfined } from "../../sandbox/process/unsandboxed.ts";
 import { isBounded, type RegisteredTool } from "../../tools/definition.ts";
 import { folderOfCalls, type RuleSubject } from "../../tools/approval/rules_of.ts";
 import { checkInput } from "../../tools/validate.ts";
-import type { ExplainedCall, ShownCall, ShownPart } from "../types.ts";
+import type { ExplainedCall, OpenQuestions, ShownCall, ShownPart } from "../types.ts";
 import type { FileChangeShown, WrittenFiles } from "./written_files.ts";
 
 export interface ShowSources {
   readonly files: WrittenFiles;
   readonly subject: RuleSubject;
   readonly sandbox: RunSandbox;
+  /** Returns what the server of a call asks; null if it asks nothing. */
+  questions(call: Call): Promise<OpenQuestions | null>;
 }
 
-interface CallSources extends Omit<ShowSources, "sandbox"> {
+interface CallSources extends Omit<ShowSources, "sandbox" | "questions"> {
   readonly call: Call;
   readonly number: number;
   readonly explained: ExplainedCall;
@@ -27,6 +29,8 @@ interface CallSources extends Omit<ShowSources, "sandbox"> {
   readonly status: Status | null;
   /** The text in the block; empty if there is none. */
   readonly body: string;
+  /** What its server asks, with the answers so far, and why these cannot be sent; null if it asks nothing. */
+  readonly questions: OpenQuestions | null;
 }
 
 interface Known extends CallSources {
@@ -46,7 +50,7 @@ interface SandboxNow {
 export async function shownCalls(
   chat: Chat,
   explained: readonly ExplainedCall[],
-  { sandbox, ...sources }: ShowSources,
+  { sandbox, questions, ...sources }: ShowSources,
 ): Promise<readonly ShownCall[]> {
   const numbers = callNumbers(chat);
   // The sandbox is checked once for all calls. A check for each call would examine the folders of the machine each
@@ -57,13 +61,14 @@ export async function shownCalls(
     const call = chat.call(each.id)!;
     const { status = null, content: body = "" } = chat.result(call.id) ?? {};
     const number = numbers.get(call.id) ?? 0;
-    shown.push(await shownCall({ ...sources, call, number, explained: each, sandbox: now, status, body }));
+    const known = { call, number, explained: each, sandbox: now, status, body };
+    shown.push(await shownCall({ ...sources, ...known, questions: await questions(call) }));
   }
   return shown;
 }
 
 async function shownCall(sources: CallSources): Promise<ShownCall> {
-  const { call, number, explained, sandbox, files, subject, status, body } = sources;
+  const { call, number, explained, sandbox, files, subject, status, body, questions } = sources;
   const definition = subject.tools.get(call.name);
   const known: Known = {
     ...sources,
@@ -81,7 +86,7 @@ async function shownCall(sources: CallSources): Promise<ShownCall> {
     explained,
   };
   // Moving a call to another line does not change its meaning, but the text in its block does.
-  const hashed = [shown, call.name, call.inputText, status, body];
+  const hashed = [shown, call.name, call.inputText, status, questions?.text ?? body];
   const { input, place: { start: line } } = call;
   return { ...shown, input, number, line, digest: await sha256(JSON.stringify(hashed)) };
 }
@@ -92,7 +97,7 @@ const IN_DIFF: ReadonlySet<string> = new Set(["content", "oldText", "newText"]);
 /** The order of the parts. What a call does comes before the name that the model gave it. */
 const ORDER: readonly ShownPart["kind"][] = ["command", "path", "member", "diff", "label"];
 
-function partsOf({ call, definition, change }: Known): ShownPart[] {
+function partsOf({ call, definition, change, questions }: Known): ShownPart[] {
   const { command_input, path_input } = definition ?? {};
   const kinds = new Map<string, ShownPart["kind"]>([["label", "label"]]);
   if (path_input !== undefined) kinds.set(path_input, "path");
@@ -106,6 +111,9 @@ function partsOf({ call, definition, change }: Known): ShownPart[] {
       text: inLines(value),
     }));
   if (diff !== null) parts.push({ kind: "diff", name: "diff", text: visible(diff, { lines: true }) });
+  if (questions !== null) {
+    parts.push({ kind: "member", name: "answers", text: visible(questions.text, { lines: true }) });
+  }
   // An input that cannot be parsed is shown as it was written.
   if (call.flaw !== null) {
     parts.push({ kind: "member", name: "input", text: visible(call.inputText, { lines: true }) });
@@ -121,7 +129,7 @@ function plain(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-function warningsOf({ call, definition, subject, change, problems, body }: Known): string[] {
+function warningsOf({ call, definition, subject, change, problems, body, questions }: Known): string[] {
   const warnings = [
     ...(definition === undefined ? [missingTool(call.name, subject)] : []),
     ...(call.flaw === null ? [] : [`The call cannot run: ${visible(call.flaw)}.`]),
@@ -137,6 +145,9 @@ function warningsOf({ call, definition, subject, change, problems, body }: Known
     warnings.push(
       "A search by the provider waits for this call. It runs after your decision, even if you reject the call.",
     );
+  }
+  if (questions?.problem) {
+    warnings.push(`The answers cannot be sent yet: ${visible(questions.problem)}`);
   }
   if (body !== "") {
     warnings.push("There is text in its block, so approving it does not run it.");

@@ -10,6 +10,7 @@ import type { Call, Diagnostic } from "../../parser/types.ts";
 import { type CallReasons, type Decide, reasonsOf } from "../../tools/approval/mod.ts";
 import { previewCall, previewIsCut } from "../../tools/preview.ts";
 import { checkInput } from "../../tools/validate.ts";
+import { answersOf } from "../extensions/answers.ts";
 import { waitForTool } from "../extensions/waiting.ts";
 import { createNotices, emitWithoutSecrets, reportStateOnce } from "./notices.ts";
 import { FileChanges } from "../trust/file_changes.ts";
@@ -267,6 +268,7 @@ function cycleOf(
     decide,
     run: jobs.run(hooks?.run(run) ?? run),
     checkInput,
+    checkAnswers: answersOf({ store, journal }).check,
     goesOn: helpers === null ? undefined : (call) => helpers.goesOn(call),
     preview,
     diff: (call: Call) => written.diff(call),

@@ -11,6 +11,7 @@ import { type Decide, DecidedPaths } from "../../tools/approval/mod.ts";
 import { folderOfCalls, rulesOf, type RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { Caller } from "../../tools/definition.ts";
 import { FileHelper } from "../../tools/files/file_helper.ts";
+import { answersOf } from "../extensions/answers.ts";
 import { offeredTools } from "../extensions/offered.ts";
 import { registerSkills } from "../extensions/skills.ts";
 import { SavedFiles } from "../undo/saved_files.ts";
@@ -81,6 +82,7 @@ export async function createTooling(
       paths: rules === null ? null : new DecidedPaths(rules, resolve),
       disk: new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) }),
       caller,
+      answers: answersOf(parts).given,
       background: new WeakMap(),
     },
     ruled,

@@ -6,7 +6,7 @@ import { helperOf } from "../../parser/edits/result_block.ts";
 import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
-import type { CallSummary, OpenCall, WaitingHelper } from "../types.ts";
+import type { CallSummary, OpenCall, OpenQuestions, WaitingHelper } from "../types.ts";
 
 export interface CallSources {
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
@@ -18,6 +18,8 @@ export interface CallSources {
   doubted(call: Call): Promise<"policy" | "person" | null>;
   /** Returns the helper in whose document a call waits. */
   helper(call: Call): Promise<WaitingHelper | null>;
+  /** Returns what the server of a call asks; null if it asks nothing. */
+  questions(call: Call): Promise<OpenQuestions | null>;
 }
 
 /** Lists the open calls in document order. */
@@ -43,6 +45,7 @@ export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenC
       helper: status === "pending" && result !== undefined && helperOf(result) !== null
         ? await sources.helper(call)
         : null,
+      questions: await sources.questions(call),
     });
   }
   return found;

@@ -1,7 +1,7 @@
 // The shared part of approve and reject: finds the calls, changes their status, suggests the next step.
 
 import { joinNames } from "../../base/names.ts";
-import type { CallSummary, CallTarget, ChatSession } from "../../agent/types.ts";
+import type { CallSummary, CallTarget, ChatSession, OpenCall } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { realPathOrNull } from "../../base/files.ts";
 import { absolutePath, helperFolderOf } from "../../base/paths.ts";
@@ -9,6 +9,7 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { Chat } from "../../parser/types.ts";
 import { waitsFor } from "../../parser/open_call.ts";
+import { invalidAnswers } from "../../cycle/plan/refusals.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { formatCommand } from "../line/advice.ts";
@@ -34,6 +35,15 @@ function filled(chat: Chat, ids: readonly string[]): string[] {
     if (result === undefined || result.content === "") return [];
     return [waitsFor({ id, name: chat.call(id)?.name ?? "" }, result)];
   });
+}
+
+/** Reports approved calls that still do not run because the answers to their server cannot be sent. */
+function unanswered(calls: readonly OpenCall[], ids: readonly string[]): string[] {
+  return calls.flatMap(({ id, line, questions }) =>
+    questions === null || questions.problem === null || !ids.includes(id)
+      ? []
+      : [`${invalidAnswers(id, questions.problem).message} Change them below line ${line}.`]
+  );
 }
 
 /** Codes of problems about an unclear target, for which a list of the calls helps. */
@@ -111,7 +121,9 @@ export async function markCalls(outer: Invocation, marking: Marking): Promise<nu
       }
       return exit;
     }
-    const blocked = marking.done === "Approved" ? filled(session.chat, marked.value) : [];
+    const blocked = marking.done === "Approved"
+      ? [...filled(session.chat, marked.value), ...unanswered(await session.calls(), marked.value)]
+      : [];
     for (const sentence of blocked) messages.say(`flemma: ${sentence}`);
     if (blocked.length > 0) return Exit.person;
     for (const line of callLines(await session.summaries(marked.value))) messages.note(line);

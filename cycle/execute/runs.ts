@@ -4,9 +4,14 @@ import { failed, type Outcome, type Problem, problemLine, success } from "../../
 import { after } from "../../base/system/timer.ts";
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { writeResult } from "../../parser/edits/placement.ts";
-import { placeholderStyle, setWaiting } from "../../parser/edits/result_block.ts";
+import {
+  isPlaceholder,
+  placeholderStyle,
+  setQuestions,
+  setWaiting,
+} from "../../parser/edits/result_block.ts";
 import type { Call } from "../../parser/types.ts";
-import type { Effects, ExecutionResult, WaitsElsewhere } from "../../tools/definition.ts";
+import type { AsksPerson, Effects, ExecutionResult, WaitsElsewhere } from "../../tools/definition.ts";
 import { finalBlock, stoppedBlock } from "../plan/final_block.ts";
 import type { RunningCalls } from "../plan/types.ts";
 import { CANCELLED } from "../plan/sentences.ts";
@@ -47,6 +52,8 @@ export interface RunsParts {
   waitsElsewhere(call: Call, result: ExecutionResult): WaitsElsewhere | null;
   /** Called when the document shows that a call waits in another one. */
   onWait(waits: WaitsElsewhere): void;
+  /** Returns what the server of a call asks the person; null if it asks nothing. */
+  asksPerson(call: Call, result: ExecutionResult): AsksPerson | null;
   /** Called when the result of a call is in the document, or could not be written. */
   onEnd(id: string, yielded: boolean, problem: Problem | null): void;
 }
@@ -180,7 +187,9 @@ export class Runs implements RunningCalls {
       const waits = run.stopped !== null || result === null
         ? null
         : this.#parts.waitsElsewhere(run.call, result);
+      const asks = run.stopped !== null || result === null ? null : this.#parts.asksPerson(run.call, result);
       if (waits !== null) await this.#leaveOpen(run, waits);
+      else if (asks !== null) await this.#askPerson(run, asks);
       else if (run.stopped === null && result?.needs !== undefined) await this.#hold(run, result.needs);
       else if (run.stopped === null && result !== null) await this.#write(run, finalBlock(result), result);
       else await this.#write(run, stoppedBlock(result ?? { success: false, output: run.output }), null);
@@ -204,6 +213,24 @@ export class Runs implements RunningCalls {
     const { helper, document: path, message } = waits;
     emit({ event: "tool:waiting", id, name, helper, path, message });
     onWait(waits);
+    onEnd(id, false, problem);
+  }
+
+  /** Writes what a server asks into the block of its call, which then waits for the person. */
+  async #askPerson({ call }: Run, { questions, state, message }: AsksPerson): Promise<void> {
+    const { writer, emit, onEnd } = this.#parts;
+    const { id, name } = call;
+    const problem = await writer.recordAsked(call, state) ?? await writer.commit((chat) => {
+      const result = chat.result(id);
+      const isOpen = result !== undefined && isPlaceholder(result) && result.content === "";
+      if (!isOpen) return success([]);
+      return success([setQuestions(chat, result, questions, "pending", placeholderStyle(chat, "auto"))]);
+    });
+    if (problem === null) await writer.recordEnd(id);
+    this.#running.delete(id);
+    const line = writer.lineOf(id);
+    const place = line === null ? "" : ` (line ${line})`;
+    emit({ event: "tool:waiting", id, name, helper: null, path: null, message: `${message}${place}` });
     onEnd(id, false, problem);
   }
 

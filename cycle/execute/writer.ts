@@ -6,6 +6,7 @@ import type { Edit } from "../../parser/edits/edit.ts";
 import { helperOf } from "../../parser/edits/result_block.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { callHash } from "../plan/call_hash.ts";
+import { firstLine } from "../plan/open_calls.ts";
 import { turnsBefore } from "../plan/conversation.ts";
 import type { Approval, AskedAlthough, DocumentStore, Emit, Journal, KnownCall } from "../types.ts";
 
@@ -46,6 +47,11 @@ export class Writer {
     this.#journal = journal;
     this.#emit = emit;
     this.#askedAlthough = askedAlthough;
+  }
+
+  /** Returns the first line of a call's block; null if it has none. */
+  lineOf(id: string): number | null {
+    return firstLine(this.#store.chat, [id]);
   }
 
   /** Commits the edits that `make` returns once every earlier commit is done; an empty list writes nothing. */
@@ -93,6 +99,15 @@ export class Writer {
     // Without the record only an approval by a command counts; the calls wait in any case.
     this.#report(problem);
     return null;
+  }
+
+  /**
+   * Records what a server needs to go on with a call. From here on, only a new approval of the call counts.
+   */
+  async recordAsked(call: Call, state: string): Promise<Problem | null> {
+    const hash = await callHash(call);
+    return await this.journal((journal) => journal.recordAsked(call.id, { hash, state })) ??
+      await this.recordDecisions([{ ...QUESTION, call }]);
   }
 
   /** Records that earlier approvals of these calls no longer count. A failure is reported and is not an error. */

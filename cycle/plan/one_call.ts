@@ -5,7 +5,8 @@ import type { Call, Result } from "../../parser/types.ts";
 import { invalidInput } from "./final_block.ts";
 import { sourceMissing } from "./sentences.ts";
 import { explainUnrunnable, resolutionText } from "./resolution.ts";
-import type { PlanInputs, Step } from "./types.ts";
+import { invalidAnswers } from "./refusals.ts";
+import type { AnswersCheck, PlanInputs, Step } from "./types.ts";
 
 /** The step for one call that the user executes by hand, or the reason why it cannot run. */
 export type OneStep =
@@ -21,9 +22,13 @@ export function planOne(
   result: Result | undefined,
   inputs: Pick<PlanInputs, "toolKind" | "closestTool" | "unaskedSource"> & {
     readonly inputProblems: readonly string[];
+    /** The check of the answers in its block; null if its server asked nothing. */
+    readonly answers: AnswersCheck | null;
   },
 ): OneStep {
-  const resolution = result === undefined ? null : resolutionText(call, result);
+  const { answers } = inputs;
+  const declines = result?.status === "rejected" && answers?.can === "send";
+  const resolution = result === undefined || declines ? null : resolutionText(call, result);
   if (resolution !== null && resolution.because !== "aborted") {
     return { do: "resolve", id: call.id, ...resolution };
   }
@@ -33,6 +38,10 @@ export function planOne(
   }
   const refusal = explainUnrunnable(call.name, inputs);
   if (refusal !== null) return { do: "refuse", problem: { code: refusal.because, message: refusal.text } };
+  if (answers?.can === "nothing") {
+    return { do: "resolve", id: call.id, because: "questions-gone", text: answers.why };
+  }
+  if (answers?.can === "wait") return { do: "refuse", problem: invalidAnswers(call.id, answers.why) };
   if (inputs.inputProblems.length === 0) return { do: "run", id: call.id };
   return { do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(inputs.inputProblems) };
 }

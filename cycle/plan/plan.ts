@@ -7,7 +7,8 @@ import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import { invalidInput } from "./final_block.ts";
 import { DENIED, INTERRUPTED, postponedSentence, sourceMissing } from "./sentences.ts";
 import { lastWordIsModels, liveCalls, nothingToSend } from "./open_calls.ts";
-import { abortedMessage, explainUnrunnable, resolutionText } from "./resolution.ts";
+import { invalidAnswers } from "./refusals.ts";
+import { abortedMessage, cannotRun, explainUnrunnable, resolutionText } from "./resolution.ts";
 import type { PlanEnd, PlanInputs, Step } from "./types.ts";
 
 /**
@@ -65,6 +66,7 @@ class Planner {
     if (result === undefined) this.#categorize(call);
     else if (result.status === "approved") this.#approved(call, result);
     else if (result.status === "pending") this.#pending(call, result);
+    else if (this.#declines(call, result)) this.#run(call.id);
     else {
       const resolution = resolutionText(call, result);
       if (resolution === null) return;
@@ -170,8 +172,32 @@ class Planner {
       this.#waiting.push(call.id);
       return;
     }
+    if (!this.#mayAnswer(call)) return;
     this.#approvedSeen = true;
     this.#run(call.id);
+  }
+
+  /** Handles the answers to what the server of an approved call asked; true if they can be sent, or if it asked nothing. */
+  #mayAnswer({ id }: Call): boolean {
+    const check = this.#inputs.answers?.get(id);
+    if (check === undefined || check.can === "send") return true;
+    if (check.can === "nothing") {
+      this.#resolve({ do: "resolve", id, because: "questions-gone", text: check.why });
+      return false;
+    }
+    const { code, message } = invalidAnswers(id, check.why);
+    this.#demote(id, "answers");
+    this.#notice(code, message, id);
+    return false;
+  }
+
+  /** True if the person rejected a call by declining to answer its server, which then goes on with the call. */
+  #declines(call: Call, { status }: Result): boolean {
+    const isAsked = status === "rejected" && this.#inputs.answers?.get(call.id)?.can === "send";
+    const kind = this.#inputs.toolKind(call.name);
+    if (!isAsked || this.#wasRunning(call) || kind === "unasked" || cannotRun(kind)) return false;
+    this.#approvedSeen = true;
+    return true;
   }
 
   /** Handles a call that changed after its approval: policy may approve it again; otherwise the user is asked. */

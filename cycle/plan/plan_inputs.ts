@@ -2,14 +2,16 @@
 
 import type { Settings } from "../../config/settings.generated.ts";
 import { helperOf } from "../../parser/edits/result_block.ts";
-import type { Call, Chat } from "../../parser/types.ts";
+import type { Call, Chat, Result } from "../../parser/types.ts";
 import { type ApprovalDecision, waitsForSource } from "../../tools/approval/types.ts";
 import type { HookQuestion } from "../../tools/approval/downgrades.ts";
 import type { Effects, ToolDefinition } from "../../tools/definition.ts";
 import { isExecutable } from "../../tools/registry.ts";
 import { callHash } from "./call_hash.ts";
+import { liveCalls } from "./open_calls.ts";
 import { callsToCheck, questions } from "./questions.ts";
-import type { PlanInputs, RunningCalls } from "./types.ts";
+import { QUESTIONS_GONE } from "./sentences.ts";
+import type { AnswersCheck, PlanInputs, RunningCalls } from "./types.ts";
 import type { ToolKind } from "./resolution.ts";
 import type { Approval, Journal } from "../types.ts";
 
@@ -45,6 +47,8 @@ export interface PlanSources {
    * waits in another document
    */
   goesOn?(call: Call, helper: string): Promise<boolean>;
+  /** Checks the answers in the block of a call to what its server asked. @default no server asks */
+  checkAnswers?(call: Call, result: Result): Promise<AnswersCheck | null>;
   /** True if the model can continue its own turn, and the user wants it to. @default false */
   prefill?(): boolean | Promise<boolean>;
 }
@@ -92,11 +96,40 @@ export async function gatherPlanInputs(
     unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
     continues: (name) => tools.get(name)?.continues === true,
     goOn: await continuingCalls(chat, sources, running),
+    answers: await answeredCalls(chat, sources, running),
     ownLimit: (name) => tools.get(name)?.most_parallel,
     maxConcurrent: sources.settings.tools.max_concurrent,
     prefill: await sources.prefill?.() ?? false,
     byPerson,
   };
+}
+
+/** Checks the answers of calls that the person approved or rejected, by call id. */
+async function answeredCalls(
+  chat: Chat,
+  sources: PlanSources,
+  running: RunningCalls,
+): Promise<ReadonlyMap<string, AnswersCheck>> {
+  const found = new Map<string, AnswersCheck>();
+  for (const call of liveCalls(chat)) {
+    const result = chat.result(call.id);
+    const isDecided = result?.status === "approved" || result?.status === "rejected";
+    if (result === undefined || !isDecided || result.content !== "" || running.has(call.id)) continue;
+    const check = await answersCheck(call, result, sources);
+    if (check !== null) found.set(call.id, check);
+  }
+  return found;
+}
+
+/** Checks the answers in the block of a call; null if its server asked nothing. */
+export async function answersCheck(
+  call: Call,
+  result: Result,
+  { journal, checkAnswers }: Pick<PlanSources, "journal" | "checkAnswers">,
+): Promise<AnswersCheck | null> {
+  if (result.questions === null && journal.asked(call.id) === null) return null;
+  const check = await checkAnswers?.(call, result) ?? null;
+  return check === null && result.questions !== null ? { can: "nothing", why: QUESTIONS_GONE } : check;
 }
 
 /** Returns the pending calls that wait in another document, were approved here, and can go on. */

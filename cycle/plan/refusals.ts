@@ -110,3 +110,8 @@ export function reusedIds(): Problem {
     next: "Give these calls new ids in the document, then advance.",
   };
 }
+
+/** The problem of answers that a server does not take. */
+export function invalidAnswers(id: string, why: string): Problem {
+  return { code: "invalid-answers", message: `The answers of ${id} cannot be sent: ${why}` };
+}

@@ -1,7 +1,7 @@
 // Calls that get an error result without running, and the text of that result.
 
 import type { Call, Result, Turn } from "../../parser/types.ts";
-import { DENIED, INTERRUPTED, notExecutable, REJECTED, unknownTool } from "./sentences.ts";
+import { DECLINED, DENIED, INTERRUPTED, notExecutable, REJECTED, unknownTool } from "./sentences.ts";
 
 /** What the program can do with a tool of a given name. */
 export type ToolKind =
@@ -28,6 +28,7 @@ export type Resolution =
   | "aborted"
   | "invalid-input"
   | "put-off"
+  | "questions-gone"
   | "unknown-tool"
   | "not-executable";
 
@@ -37,7 +38,8 @@ export function resolutionText(call: Call, result: Result): { because: Resolutio
     case "denied":
       return { because: "denied", text: DENIED };
     case "rejected":
-      return { because: "rejected", text: result.content === "" ? REJECTED : result.content };
+      if (result.content !== "") return { because: "rejected", text: result.content };
+      return { because: "rejected", text: result.questions === null ? REJECTED : DECLINED };
     case "aborted":
       return { because: "aborted", text: lastAbortMessage(call.turn) || INTERRUPTED };
     case "pending":

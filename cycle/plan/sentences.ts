@@ -8,6 +8,14 @@ export const DENIED = "This call was denied by policy and did not run.";
 /** The user rejected the call and gave no reason. */
 export const REJECTED = "The user rejected this call; it did not run.";
 
+/** What a server needs to go on with a call is not known here, so the answers cannot be sent. */
+export const QUESTIONS_GONE =
+  "The server's questions are no longer known here, so the answers were not sent and the call did not go on. " +
+  "Call the tool again if you still need it.";
+
+/** The user declined to answer a server that does not wait for it. */
+export const DECLINED = "The user declined to answer the server's questions; the call did not go on.";
+
 /** The call is in a reply that was cut short without a marker that says why. */
 export const INTERRUPTED = "The reply was interrupted before this call could run.";
 

@@ -13,6 +13,15 @@ export interface RunningCalls {
   isHeld?(id: string): boolean;
 }
 
+/** What can be done with the answers to a server's questions. */
+export type AnswersCheck =
+  /** They go to the server: the answers, or that the person declined. */
+  | { readonly can: "send" }
+  /** The person has to correct them; `why` continues "The answers of ID cannot be sent: ". */
+  | { readonly can: "wait"; readonly why: string }
+  /** The call gets this error result. */
+  | { readonly can: "nothing"; readonly why: string };
+
 /** Everything that a plan depends on in addition to the document. Maps use call ids as keys. */
 export interface PlanInputs {
   /** Answers of the approval chain for the calls that `questions` selects. */
@@ -41,6 +50,8 @@ export interface PlanInputs {
   readonly continues?: (name: string) => boolean;
   /** Calls that waited in another document and go on now. @default none */
   readonly goOn?: ReadonlySet<string>;
+  /** The answers to servers in blocks that the person approved or rejected. @default no server asked */
+  readonly answers?: ReadonlyMap<string, AnswersCheck>;
   /** Returns the maximum number of calls of a tool that takes no slot of the others; undefined for all other tools. */
   readonly ownLimit?: (name: string) => number | undefined;
   /** Maximum number of calls in parallel; 0 means no limit. */

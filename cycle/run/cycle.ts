@@ -9,6 +9,7 @@ import { type Blocker, sendObstacle, stopAfter } from "./send_only.ts";
 import { conclude, createStop, createStopBy } from "./stop.ts";
 import { askToContinue } from "../plan/go_on.ts";
 import {
+  answersCheck,
   effectsOf,
   gatherPlanInputs,
   inputProblems,
@@ -79,6 +80,8 @@ export interface CycleParts {
   readonly checkInput: PlanSources["checkInput"];
   /** Returns whether a call that waits in another document can go on. @default no call waits in another document */
   readonly goesOn?: PlanSources["goesOn"];
+  /** Checks the answers in the block of a call to what its server asked. @default no server asks */
+  readonly checkAnswers?: PlanSources["checkAnswers"];
   /** Returns one line that describes a call. */
   readonly preview: (call: Call) => string;
   /**
@@ -137,6 +140,7 @@ export class Cycle {
       spawn: (work) => this.#background.spawn(work),
       waitsElsewhere: ({ name }, { waits }) =>
         parts.tools.get(name)?.continues === true ? waits ?? null : null,
+      asksPerson: ({ name }, { asks }) => parts.tools.get(name)?.server === undefined ? null : asks ?? null,
       onWait: ({ ends }) => ends === undefined ? undefined : state.fail(ends),
       onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
     });
@@ -458,11 +462,13 @@ export class Cycle {
   async #oneStep(call: Call): Promise<Problem | null> {
     const { tools } = this.#parts;
     await this.#awaitTools([call]);
-    const step = planOne(call, this.#chat.result(call.id), {
+    const result = this.#chat.result(call.id);
+    const step = planOne(call, result, {
       toolKind: (name) => kindIn(tools, name),
       closestTool: (name) => tools.closestMatch(name),
       unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
       inputProblems: await inputProblems(call, this.#parts),
+      answers: result === undefined ? null : await answersCheck(call, result, this.#parts),
     });
     const decided = step.do === "run"
       ? await this.#parts.decide(call, { hooks: { signal: this.#waiting.signal, approved: true } })

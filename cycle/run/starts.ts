@@ -1,6 +1,6 @@
 // Starts approved calls after checking again what may have changed since the approval.
 
-import type { Call } from "../../parser/types.ts";
+import type { Call, Result } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { Runs } from "../execute/runs.ts";
 import {
@@ -50,7 +50,7 @@ export class Starts {
     const call = store.chat.call(id);
     const result = store.chat.result(id);
     if (!state.starting || this.#parts.isBlocked()) return;
-    if (call === undefined || result?.status !== "approved" || result.content !== "") return;
+    if (call === undefined || result === undefined || !isDecided(result)) return;
     if (call.name !== asked?.name || call.inputText !== asked.inputText) return;
     if (denial === null) return await this.start(call);
     const text = denial.forModel ?? DENIED;
@@ -76,4 +76,9 @@ export class Starts {
     const decided = await this.#parts.decide(call);
     return decided.decision === "deny" ? decided : null;
   }
+}
+
+/** True if a call may start: it is approved, or the person declined to answer its server. */
+function isDecided({ status, content, questions }: Result): boolean {
+  return content === "" && (status === "approved" || status === "rejected" && questions !== null);
 }

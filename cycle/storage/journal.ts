@@ -9,6 +9,7 @@ import type { FileRead } from "../../prompt/types.ts";
 import type { Effects } from "../../tools/definition.ts";
 import type {
   Approval,
+  AskedQuestions,
   Journal,
   KnownCall,
   Reach,
@@ -141,6 +142,14 @@ export class RunJournal implements Journal {
 
   get predates(): boolean {
     return this.#existed && !this.#state.counted;
+  }
+
+  asked(id: string): AskedQuestions | null {
+    return this.#state.asked.get(id) ?? null;
+  }
+
+  recordAsked(id: string, asked: AskedQuestions): Promise<void> {
+    return this.#record([{ kind: "asked", id, ...asked }]);
   }
 
   started(): ReadonlyMap<string, StartedCall> {

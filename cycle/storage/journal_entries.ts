@@ -5,6 +5,7 @@ import { isThinkingEntry, thinkingEntries, thinkingState } from "./thinking_memo
 import { isObject } from "../../base/is_object.ts";
 import type {
   Approval,
+  AskedQuestions,
   KnownCall,
   Reach,
   StartedCall,
@@ -31,6 +32,7 @@ export type JournalEntry =
   | { readonly kind: "day"; readonly day: string }
   | { readonly kind: "body" | "result"; readonly id: string; readonly path: string }
   | { readonly kind: "unfinished" | "finished"; readonly ids: readonly string[] }
+  | ({ readonly kind: "asked"; readonly id: string } & AskedQuestions)
   | ({ readonly kind: "held"; readonly id: string } & KnownCall)
   /** The approvals of a version without `held` entries were counted. */
   | { readonly kind: "counted" }
@@ -54,6 +56,8 @@ export class JournalState {
   readonly held = new Map<string, KnownCall>();
   /** Calls that ran, and that nobody was asked about or approved since, with the time of their end. */
   readonly ran = new Map<string, string>();
+  /** Questions of servers in calls without a result. */
+  readonly asked = new Map<string, AskedQuestions>();
   /** When the last decision about a call was recorded. */
   readonly decidedAt = new Map<string, string>();
   /** Commands of other documents that could write this one and are not known to have ended. */
@@ -101,6 +105,9 @@ export class JournalState {
         this.held.set(entry.id, heldOf(entry));
         this.ran.delete(entry.id);
         this.#counted = true;
+        break;
+      case "asked":
+        this.asked.set(entry.id, { hash: entry.hash, state: entry.state });
         break;
       case "counted":
         this.#counted = true;
@@ -155,6 +162,7 @@ export class JournalState {
   /** A question about an earlier run permitted one run, which is now over. */
   #ended(id: string, time: string): void {
     this.ran.set(id, time);
+    this.asked.delete(id);
     const held = this.held.get(id);
     if (held?.asked?.ran === true) this.held.set(id, { ...held, asked: { ...held.asked, ran: undefined } });
   }
@@ -170,6 +178,7 @@ export class JournalState {
       ...(this.#counted ? [{ kind: "counted" } as const] : []),
       ...[...this.ran].map(([id, time]) => ({ kind: "end", id, ran: true, time } as const)),
       ...[...this.started].map(([id, start]) => ({ kind: "start", id, ...start } as const)),
+      ...[...this.asked].map(([id, asked]) => ({ kind: "asked", id, ...asked } as const)),
       ...[...this.results].map(([id, path]) => ({ kind: "result", id, path } as const)),
       ...[...this.files].map(([path, hash]) => ({ kind: "file", path, hash } as const)),
       ...(this.#day === null ? [] : [{ kind: "day", day: this.#day } as const]),
@@ -235,6 +244,8 @@ function isEntry(value: unknown): value is JournalEntry {
       return (entry.by === "policy" || entry.by === "person") && typeof entry.hash === "string";
     case "start":
       return typeof entry.tool === "string";
+    case "asked":
+      return typeof entry.hash === "string" && typeof entry.state === "string";
     case "end":
       return true;
     case "held":

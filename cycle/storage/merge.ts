@@ -150,14 +150,17 @@ function sameCalls(base: Chat, theirs: Chat, touched: readonly string[]): boolea
 function haveSameResults(merged: Chat, ours: Chat, ids: readonly string[]): boolean {
   return ids.every((id) => {
     const [a, b] = [merged.result(id), ours.result(id)];
-    return a?.status === b?.status && a?.content === b?.content;
+    return b === undefined ? a === undefined : isSameResult(a, b);
   });
 }
 
 /** Ids of calls whose result we add or change. */
 function touchedCalls(base: Chat, ours: Chat): string[] {
-  const same = (a: Result | undefined, b: Result) => a?.status === b.status && a?.content === b.content;
-  return ours.results.filter((result) => !same(base.result(result.id), result)).map(({ id }) => id);
+  return ours.results.filter((result) => !isSameResult(base.result(result.id), result)).map(({ id }) => id);
+}
+
+function isSameResult(a: Result | undefined, b: Result): boolean {
+  return a?.status === b.status && a.content === b.content && a.questions === b.questions;
 }
 
 /** True if no unchanged line lies between two ranges. */

@@ -2,6 +2,7 @@
 
 import { isSha256 } from "../../base/hash.ts";
 import { attachmentsToken } from "../text/attachments.ts";
+import { questionsBody } from "../text/questions.ts";
 import { readSuffix, readTokens } from "../text/status_words.ts";
 import { isLifecycle } from "../text/status_words.ts";
 import type { Edit } from "./edit.ts";
@@ -167,10 +168,30 @@ export function markError(chat: Chat, result: Result): Edit[] {
 
 /** Marks a placeholder as rejected with a message, which replaces the body. */
 export function rejectWith(chat: Chat, result: Result, message: string, style: WrittenStyle): Edit {
-  const { header, opener } = statusLines(chat, result, "rejected", style);
-  const fence = fenceFor(message);
+  return fillWith(chat, result, { status: "rejected", body: message }, style);
+}
+
+/** Sets a placeholder to a status, with questions of a server as its body. */
+export function setQuestions(
+  chat: Chat,
+  result: Result,
+  questions: string,
+  status: "pending" | "approved",
+  style: WrittenStyle,
+): Edit {
+  return fillWith(chat, result, { status, body: questionsBody(questions) }, style);
+}
+
+function fillWith(
+  chat: Chat,
+  result: Result,
+  { status, body }: { readonly status: Lifecycle; readonly body: string },
+  style: WrittenStyle,
+): Edit {
+  const { header, opener } = statusLines(chat, result, status, style);
+  const fence = fenceFor(body);
   const info = OPENER.exec(opener)?.[2] ?? "";
-  return replaceLines(chat, result, [header, "", fence + info, ...message.split("\n"), fence]);
+  return replaceLines(chat, result, [header, "", fence + info, ...body.split("\n"), fence]);
 }
 
 /** Returns the header and opening fence of a block with another status. */

@@ -3,6 +3,7 @@
 import { messageBlocks } from "./message_index.ts";
 import { abortMarker, serverToolTag, thinkingTag } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
+import { readQuestions } from "../text/questions.ts";
 import { isLifecycle } from "../text/status_words.ts";
 import { readTemplate, textSegment } from "./template.ts";
 import * as Term from "../tree/terms.generated.ts";
@@ -310,7 +311,8 @@ class ChatResult implements Result {
   readonly #to: number;
   readonly #block: NonNullable<ResultBlock["block"]>;
   #place: Place | null = null;
-  #content: string | null = null;
+  #body: string | null = null;
+  #questions: string | null | undefined;
   #segments: readonly (TextSegment | TemplateSegment)[] | null = null;
 
   constructor(turn: ChatTurn, { id, from, to, block }: ResultBlock) {
@@ -347,7 +349,19 @@ class ChatResult implements Result {
   }
 
   get content(): string {
-    return this.#content ??= this.turn.text.text(this.#block.body.from, this.#block.body.to);
+    return this.questions === null ? this.#text : "";
+  }
+
+  get questions(): string | null {
+    if (this.#questions === undefined) {
+      this.#questions = isLifecycle(this.#block.status) ? readQuestions(this.#text) : null;
+    }
+    return this.#questions;
+  }
+
+  /** Everything between the fences. */
+  get #text(): string {
+    return this.#body ??= this.turn.text.text(this.#block.body.from, this.#block.body.to);
   }
 
   get segments(): readonly (TextSegment | TemplateSegment)[] {

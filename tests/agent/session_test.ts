@@ -51,6 +51,7 @@ test("a call that nothing approves waits, has a preview, and runs once it is app
       hasText: false,
       doubt: null,
       helper: null,
+      questions: null,
       decided: { decision: "require_approval", source: "default" },
     }]);
     assert.deepEqual(await session.approve({ kind: "only" }), { ok: true, value: ["call_1"] });

@@ -175,6 +175,7 @@ test("status shows the status of each call, the effect of the next advance, and 
     commands: [],
     path: null,
     waits_for: [],
+    questions: null,
     profile: "founding",
   });
   assert.equal(open.document, place.path("a.chat"));

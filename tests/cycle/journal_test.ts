@@ -38,6 +38,7 @@ const FILES = ["/w/a.txt", "/w/b.txt"];
 function answers(memory: Journal): unknown {
   return {
     approvals: IDS.map((id) => memory.approval(id)),
+    asked: IDS.map((id) => memory.asked(id)),
     started: [...memory.started()].sort(),
     results: [...memory.savedResults()].sort(),
     unfinished: [...memory.unfinished()].sort(),
@@ -103,6 +104,8 @@ const entry: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.oneof(
   fc.record({ kind: fc.constant("approval"), id, by: fc.constant("person"), hash, asked: fc.constant(true) }),
   fc.record({ kind: fc.constant("start"), id, tool: fc.constantFrom("bash", "read"), time: fc.constant("") }),
   fc.record({ kind: fc.constant("end"), id }),
+  fc.record({ kind: fc.constant("end"), id, ran: fc.constant(true), time: fc.constant("") }),
+  fc.record({ kind: fc.constant("asked"), id, hash, state: fc.constantFrom("s", "t") }),
   fc.record({ kind: fc.constantFrom("unfinished", "finished"), ids }),
   fc.record({ kind: fc.constantFrom("result", "body"), id, path: fc.constantFrom("/p", "/q") }),
   fc.record({ kind: fc.constant("file"), path: fc.constantFrom(...FILES), hash }),

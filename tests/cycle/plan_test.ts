@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { planOne } from "../../cycle/plan/one_call.ts";
 import { plan } from "../../cycle/plan/plan.ts";
-import type { PlanInputs, Step } from "../../cycle/plan/types.ts";
+import type { AnswersCheck, PlanInputs, Step } from "../../cycle/plan/types.ts";
 import type { ToolKind } from "../../cycle/plan/resolution.ts";
-import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/plan/sentences.ts";
+import { DECLINED, DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/plan/sentences.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
@@ -87,7 +87,66 @@ const one = (...blocks: string[]) => chatAnswered(chatWith(["c1", "echo"]), ...b
 const two = (...blocks: string[]) => chatAnswered(chatWith(["c1", "echo"], ["c2", "echo"]), ...blocks);
 const aborted = `${chatWith(["c1", "echo"])}\n<!-- flemma:aborted: stopped -->\n`;
 
+/** A block in which a server asks something. */
+const asking = (status: string) =>
+  `**Tool Result:** \`c1\`\n\n\`\`\`\`flemma:tool status=${status}\n\`\`\`yaml flemma:questions\nx:\n\`\`\`\n\`\`\`\`\n`;
+const answered = (check: AnswersCheck) => ({ answers: new Map([["c1", check]]) });
+
 const TABLE: Readonly<Record<string, Row>> = {
+  "a server that asks waits for the person": {
+    text: one(asking("pending")),
+    inputs: answered({ can: "send" }),
+    steps: ["rest pending c1"],
+  },
+  "approved answers run their call": {
+    text: one(asking("approved")),
+    inputs: answered({ can: "send" }),
+    steps: ["run c1", "rest ran"],
+  },
+  "approved answers that do not fit": {
+    text: one(asking("approved")),
+    inputs: answered({ can: "wait", why: "x: is required." }),
+    steps: ["demote c1", "notice invalid-answers", "rest pending c1"],
+  },
+  "approved answers to questions of which nothing is known": {
+    text: one(asking("approved")),
+    inputs: answered({ can: "nothing", why: "gone" }),
+    steps: ["resolve c1 questions-gone", "rest resolved"],
+  },
+  "approved answers of a call that an earlier run began to send": {
+    text: one(asking("approved")),
+    inputs: { ...answered({ can: "send" }), interrupted: started("echo") },
+    steps: ["demote c1", "notice was-running", "rest pending c1"],
+  },
+  "approved answers of a call that changed": {
+    text: one(asking("approved")),
+    inputs: { ...answered({ can: "send" }), changed: new Map([["c1", "person"]]) },
+    steps: ["demote c1", "notice call-changed", "rest pending c1"],
+  },
+  "declined answers, which the server gets": {
+    text: one(asking("rejected")),
+    inputs: answered({ can: "send" }),
+    steps: ["run c1", "rest ran"],
+  },
+  "declined answers, which the server does not wait for": {
+    text: one(asking("rejected")),
+    steps: ["resolve c1 rejected", "rest resolved"],
+  },
+  "declined answers of a call that an earlier run began to send": {
+    text: one(asking("rejected")),
+    inputs: { ...answered({ can: "send" }), interrupted: started("echo") },
+    steps: ["resolve c1 rejected", "rest resolved"],
+  },
+  "declined answers of a tool that is gone": {
+    text: one(asking("rejected")),
+    inputs: { ...answered({ can: "send" }), toolKind: () => "unknown" },
+    steps: ["resolve c1 rejected", "rest resolved"],
+  },
+  "declined answers of a tool whose source did not respond": {
+    text: one(asking("rejected")),
+    inputs: { ...answered({ can: "send" }), toolKind: () => "unasked" },
+    steps: ["resolve c1 rejected", "rest resolved"],
+  },
   "a pending block of an unknown tool, and one whose tool is only a definition": {
     text: chatAnswered(
       chatWith(["c1", "ghost"], ["c2", "onlydef"]),
@@ -389,7 +448,12 @@ Deno.test("a plan depends only on the document and the other inputs, and changes
 });
 
 Deno.test("executing one call turns a rejected or denied block into an error result, and runs a call with any other status", () => {
-  const step = (text: string, kind: ToolKind = "sync", inputProblems: readonly string[] = []) => {
+  const step = (
+    text: string,
+    kind: ToolKind = "sync",
+    inputProblems: readonly string[] = [],
+    answers: AnswersCheck | null = null,
+  ) => {
     const chat = read(text);
     const call = chat.call("c1");
     assert.ok(call);
@@ -397,6 +461,7 @@ Deno.test("executing one call turns a rejected or denied block into an error res
       toolKind: () => kind,
       closestTool: () => "near",
       inputProblems,
+      answers,
     });
   };
   assert.deepEqual(step(one(block("c1", "rejected", "no"))), {
@@ -415,6 +480,18 @@ Deno.test("executing one call turns a rejected or denied block into an error res
     problem: { code: "unknown-tool", message: unknownTool("ghost", "near") },
   });
   assert.equal(step(chatWith(["c1", "echo"]), "sync", ["/x: is missing"]).do, "resolve");
+  const check = (status: string, answers: AnswersCheck) => step(one(asking(status)), "sync", [], answers);
+  for (const status of ["pending", "approved", "rejected"]) {
+    assert.deepEqual(check(status, { can: "send" }), { do: "run", id: "c1" });
+  }
+  assert.deepEqual(check("pending", { can: "wait", why: "x." }), {
+    do: "refuse",
+    problem: { code: "invalid-answers", message: "The answers of c1 cannot be sent: x." },
+  });
+  const gone = check("pending", { can: "nothing", why: "gone" });
+  assert.deepEqual(gone, { do: "resolve", id: "c1", because: "questions-gone", text: "gone" });
+  const declined = check("rejected", { can: "nothing", why: "gone" });
+  assert.deepEqual(declined, { do: "resolve", id: "c1", because: "rejected", text: DECLINED });
 });
 
 Deno.test("a call whose input is nested too deeply gets an error result, blocks no other call, and is sent without its input", async () => {

@@ -42,6 +42,7 @@ export const PIECES: readonly string[] = [
   "**Tool Result:** `b` (nearly done)",
   "```flemma:tool status=aproved",
   "```flemma:pending",
+  "```yaml flemma:questions",
   "```flemma:tool status=error status=reject",
   "```JSON",
   "<thinking>",

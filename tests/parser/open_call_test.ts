@@ -32,6 +32,22 @@ Deno.test("for each status, flemma says what the call waits for, whether or not 
     ],
     ["```flemma:tool status=denied\n```", /^The call c1 of bash is denied; the next advance reports this/],
     ["```\nout\n```", /^The call c1 of bash is answered;/],
+    ...([
+      [
+        "pending",
+        /^The call c1 of bash waits for your answers \(line 13\)\. Then set it to approved to send them/,
+      ],
+      ["approved", /^The call c1 of bash has your answers \(line 13\); the next advance sends them\.$/],
+      [
+        "rejected",
+        /^The call c1 of bash is rejected; the next advance reports this to the server or the model\.$/,
+      ],
+    ] as const).map(([status, expected]) =>
+      [
+        `\`\`\`\`flemma:tool status=${status}\n\`\`\`yaml flemma:questions\nx:\n\`\`\`\n\`\`\`\``,
+        expected,
+      ] as const
+    ),
   ];
   for (const [block, expected] of rows) assert.match(sentence(block), expected, String(block));
 });

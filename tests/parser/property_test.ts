@@ -42,6 +42,7 @@ const blocks = fc.array(
       "<thinking>\nhm\n</thinking>\n",
       '<server_tool a:blocks="e30=">\nweb_search: x\n</server_tool>\n',
       "```js\ncode\n```\n",
+      "**Tool Result:** `a`\n\n````flemma:tool\n```yaml flemma:questions\nx:\n```\n````\n",
     ),
   ),
   { maxLength: 12 },

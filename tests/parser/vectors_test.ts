@@ -44,7 +44,7 @@ Deno.test("the documents of all vectors have trees of the grammar, with LF, CR L
 });
 
 Deno.test("the tests use every vector of the format", () => {
-  assert.equal(vectors.length, 250 + 29);
+  assert.equal(vectors.length, 250 + 37);
 });
 
 /** Reads the vectors, with `decisions.jsonl` over those of the same name and the further ones of `extra.jsonl`. */

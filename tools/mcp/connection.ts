@@ -13,6 +13,9 @@ import { askedIn, lackedIn, wordsOfRequest } from "./asked.ts";
 import { faultOf, type McpFault, statusOf } from "./faults.ts";
 import { guardedFetch, type McpNetwork } from "./http.ts";
 import { type Piped, PipeTransport } from "./pipes.ts";
+import type { ServerAnswers } from "./questions/answers.ts";
+import { LiveQuestions } from "./questions/live.ts";
+import { type AskedState, pagesIn, questionsIn } from "./questions/read.ts";
 import type { Bearer } from "./sign_in/bearer.ts";
 import { SignInNeeded, signInProblem } from "./sign_in/types.ts";
 
@@ -47,6 +50,14 @@ export interface CallOptions {
   /** The tool's input schema, from which the modern protocol takes headers. */
   readonly schema: Readonly<Record<string, unknown>>;
   onProgress(text: string): void;
+  /** What the person answered to the server's questions in an earlier run of the call; null if it asked nothing. */
+  readonly answers: GivenAnswers | null;
+}
+
+/** Answers of a person, and what the server needs with them. */
+export interface GivenAnswers {
+  readonly state: AskedState;
+  readonly answers: ServerAnswers;
 }
 
 /** Outcome of a call: the server's answer, its refusal in its own words, or a connection failure. */
@@ -56,6 +67,8 @@ export type CallOutcome =
   | { readonly kind: "silent"; readonly why: string }
   /** The server needs something of this program that it does not offer; `what` continues its name. */
   | { readonly kind: "asks"; readonly what: string }
+  /** The server asks the person, and has not finished the call. */
+  | { readonly kind: "questions"; readonly asked: Omit<AskedState, "server"> }
   /** The person must sign in first; the server has not run the call. */
   | { readonly kind: "sign-in"; readonly why: string }
   | { readonly kind: "lost"; readonly fault: McpFault; readonly forgotten: boolean };
@@ -91,8 +104,8 @@ const NO_VALIDATOR: jsonSchemaValidator = {
   }),
 };
 
-/** Capabilities of this program in the modern protocol. */
-const CAPABILITIES = {};
+/** Capabilities of this program: servers may ask the person. */
+const CAPABILITIES = { elicitation: { form: {}, url: {} } };
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 /** An open connection. */
@@ -102,10 +115,19 @@ export class Connection {
   readonly #client: Client;
   readonly #way: Way;
   readonly #host: ConnectionHost;
+  readonly #questions: LiveQuestions;
   /** True if the connection ended without being closed by this program. */
   ended = false;
 
-  private constructor(name: string, server: McpServer, client: Client, way: Way, host: ConnectionHost) {
+  private constructor(
+    name: string,
+    server: McpServer,
+    client: Client,
+    way: Way,
+    host: ConnectionHost,
+    questions: LiveQuestions,
+  ) {
+    this.#questions = questions;
     this.#name = name;
     this.#server = server;
     this.#client = client;
@@ -165,11 +187,13 @@ export class Connection {
       const message = `The server ${wordsOfRequest(method)}; flemma does not offer this.`;
       return Promise.reject(Object.assign(new Error(message), { code: METHOD_NOT_FOUND }));
     };
+    const questions = new LiveQuestions();
+    client.setRequestHandler("elicitation/create", ({ params }) => ({ ...questions.answer(params) }));
     client.setNotificationHandler("notifications/tools/list_changed", () => host.onListChanged?.());
     const found = await wayTo(server, host);
     if (!found.ok) return found;
     const way = found.value;
-    const connection = new Connection(name, server, client, way, host);
+    const connection = new Connection(name, server, client, way, host, questions);
     const giveUp = () => void way.transport.close();
     signal.addEventListener("abort", giveUp, { once: true });
     try {
@@ -254,8 +278,18 @@ export class Connection {
     const cancel = () => stop.abort(options.signal.reason);
     if (options.signal.aborted) cancel();
     options.signal.addEventListener("abort", cancel, { once: true });
+    const isLegacy = this.era === "legacy";
+    const live = isLegacy ? this.#questions.begin(options.answers) : null;
     try {
-      const params = { ...this.#params({ arguments: input }), name };
+      const { state, answers } = options.answers ?? {};
+      const params = {
+        ...this.#params({ arguments: input }),
+        name,
+        ...(isLegacy || answers === undefined ? {} : {
+          inputResponses: answers,
+          ...((state?.requestState ?? null) === null ? {} : { requestState: state?.requestState }),
+        }),
+      };
       const waiting = {
         timeout: options.seconds * 1000,
         resetTimeoutOnProgress: true,
@@ -264,18 +298,28 @@ export class Connection {
       };
       // Only `callTool` sends the headers that the modern protocol requires, but it rejects unknown content, which the
       // legacy protocol always had.
-      const answer = this.era === "legacy"
+      const answer = isLegacy
         ? await this.#client.request({ method: "tools/call", params }, ANY_RESULT, waiting)
         : await this.#client.callTool(params, {
           ...waiting,
           allowInputRequired: true,
           toolDefinition: { name, inputSchema: { ...options.schema, type: "object" } },
         });
-      const asked = askedIn(answer);
+      if (live?.asked) return { kind: "questions", asked: live.asked };
+      const questions = questionsIn(answer);
+      if (questions?.ok) {
+        return { kind: "questions", asked: { ...questions.value, repeats: false, answered: [] } };
+      }
+      const asked = questions === null ? askedIn(answer) : questions.problem;
       return asked === null ? { kind: "answer", answer } : { kind: "asks", what: asked };
     } catch (thrown) {
       const needed = await this.#signInNeeded(thrown);
       if (needed !== null) return { kind: "sign-in", why: needed.message };
+      // A server may fail the call, or end, because the question was not answered.
+      if (live?.asked) return { kind: "questions", asked: live.asked };
+      const pages = pagesIn(thrown);
+      if (pages?.ok) return { kind: "questions", asked: pages.value };
+      if (pages !== null) return { kind: "asks", what: pages.problem };
       const lacked = lackedIn(thrown);
       if (lacked !== null) return { kind: "asks", what: lacked };
       const code = codeOf(thrown);
@@ -287,6 +331,7 @@ export class Connection {
       }
       return { kind: "lost", fault: faultOf(thrown, this.#place), forgotten: statusOf(thrown) === 404 };
     } finally {
+      live?.end();
       options.signal.removeEventListener("abort", cancel);
     }
   }

@@ -1,13 +1,20 @@
 // One configured MCP server: its known tools, and a connection that is open only while it is needed.
 
 import { stateNotice } from "../../base/folders.ts";
-import { type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
+import { failed, type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import { type CallOutcome, Connection } from "./connection.ts";
+import type {
+  ExecutionContext,
+  ExecutionResult,
+  PersonsAnswers,
+  ToolDefinition,
+  ToolInput,
+} from "../definition.ts";
+import { type CallOutcome, Connection, type GivenAnswers } from "./connection.ts";
 import { expandServer } from "./expand.ts";
 import { CachedList } from "./cached_list.ts";
 import { type McpNetwork, singleRequests } from "./http.ts";
+import { type AskedState, readState } from "./questions/read.ts";
 import { resultOf } from "./result.ts";
 import { shortenResult } from "./shown.ts";
 import { Bearer } from "./sign_in/bearer.ts";
@@ -254,6 +261,8 @@ export class Server {
     input: ToolInput,
     context: ExecutionContext,
   ): Promise<ExecutionResult> {
+    const given = context.answers === undefined ? success(null) : await this.#answersIn(context.answers);
+    if (!given.ok) return { success: false, error: given.problem };
     // If the server refuses a call because it does not know the session, it has not run the call, so the call is
     // repeated once.
     for (let tries = 1;; tries++) {
@@ -272,11 +281,13 @@ export class Server {
         signal: context.signal,
         schema,
         onProgress: (text) => context.onOutput(text),
+        answers: given.value,
       });
       if (context.signal.aborted) return { success: false, error: this.#stopped };
       if (outcome.kind === "answer") {
         return await resultOf(outcome.answer, this.#place.environment);
       }
+      if (outcome.kind === "questions") return await this.#asking({ server: this.name, ...outcome.asked });
       if (outcome.kind === "sign-in") {
         const needs = signInProblem(this.name, { message: outcome.why });
         return { success: false, error: problemLine(needs), needs };
@@ -289,6 +300,29 @@ export class Server {
     }
   }
 
+  /** Reads what the person answered. */
+  async #answersIn({ answers, state }: PersonsAnswers): Promise<Outcome<GivenAnswers | null, string>> {
+    const { declineAll, readAnswers } = await import("./questions/answers.ts");
+    const kept = readState(state);
+    if (kept === null || kept.server !== this.name) {
+      return failed(
+        `The questions of this call are not of the MCP server ${this.name}, so it did not go on.`,
+      );
+    }
+    const read = answers === null ? success(declineAll(kept)) : await readAnswers(kept, answers);
+    return read.ok
+      ? success({ state: kept, answers: read.value })
+      : failed(`The answers could not be sent: ${read.problem}`);
+  }
+
+  /** The result of a call that goes on after the person's answers. */
+  async #asking(asked: AskedState): Promise<ExecutionResult> {
+    const { askedSentence, writeQuestions } = await import("./questions/write.ts");
+    const message = askedSentence(asked);
+    const asks = { questions: writeQuestions(asked), state: JSON.stringify(asked), message };
+    return { success: false, error: `${message}. Nobody can answer here.`, asks };
+  }
+
   /** True if the server is a program that runs in the sandbox, provided that there is a sandbox. */
   get #isInside(): boolean {
     return this.#settings.sandbox !== false && !this.#settings.url;
@@ -298,7 +332,7 @@ export class Server {
     return `The call to the MCP server ${this.name} was stopped.`;
   }
 
-  #sentence(outcome: Exclude<CallOutcome, { kind: "answer" | "sign-in" }>): string {
+  #sentence(outcome: Exclude<CallOutcome, { kind: "answer" | "sign-in" | "questions" }>): string {
     if (outcome.kind === "refused") return `The MCP server ${this.name} refused the call: ${outcome.why}`;
     if (outcome.kind === "silent") {
       return `The MCP server ${this.name} did not answer: ${outcome.why}. ` +

@@ -58,6 +58,7 @@ export class RunHooks {
     const { tools, emit } = this.#parts;
     return async (call, signal, onOutput) => {
       const result = await run(call, signal, onOutput);
+      if (result.asks !== undefined) return result;
       return await this.#hooks.afterCall(call, result, signal, (file) => watchFile(call, file, tools, emit));
     };
   }

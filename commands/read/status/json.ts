@@ -22,9 +22,9 @@ interface SandboxSummary {
 
 /** Returns a call with the reasons for its decision, if known. */
 export function callJson(call: OpenCall, reason: ReturnType<typeof reasonJson> | undefined) {
-  const { id, number, name, status, line, preview, decided: { decision, source }, helper } = call;
+  const { id, number, name, status, line, preview, decided: { decision, source }, helper, questions } = call;
   const waits_for = helper === null ? [] : helperCalls(helper);
-  return { id, number, name, status, line, preview, decision, source, ...reason, waits_for };
+  return { id, number, name, status, line, preview, decision, source, ...reason, waits_for, questions };
 }
 
 /** A call that waits in the document of a helper. */

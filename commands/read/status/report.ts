@@ -191,7 +191,7 @@ const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable
 
 /** Returns what the next advance does with a call, and who decided; empty if the status already says it. */
 function fate(
-  { id, status, hasText, doubt, decided: { decision, source, rule } }: OpenCall,
+  { id, status, hasText, doubt, questions, decided: { decision, source, rule } }: OpenCall,
   steps: readonly Step[],
 ): string {
   const resolved = steps.find((step) => step.do === "resolve" && step.id === id);
@@ -201,6 +201,14 @@ function fate(
   if (hasText && status === "pending") return "your text becomes its result";
   if (hasText && status === "approved") return "does not run: there is text in its block";
   if (doubt !== null) return `waits for you: ${doubt}`;
+  if (questions !== null) {
+    const problem = questions.problem === null ? "" : `: ${questions.problem.replace(/\.$/, "")}`;
+    return status === "pending"
+      ? `waits for your answers${problem}`
+      : problem === ""
+      ? ""
+      : `waits${problem}`;
+  }
   if (status !== "open") return "";
   const who = decidedBy(source, rule !== undefined);
   if (decision === "approve") return `will run (${who})`;
@@ -250,6 +258,11 @@ export function nextSentence(
     case "execute":
       return `${advance} ${carriedOut(calls, steps)}`;
     case "wait": {
+      const asked = pending.find(({ questions }) => (questions?.problem ?? null) !== null);
+      if (asked !== undefined) {
+        const [name] = shortCallNames(chat, [asked.id]);
+        return `write your answers below line ${asked.line}, then ${decisionAdvice([name!], document)}`;
+      }
       if (waiting.length > 0) {
         return `${decisionAdvice(shortCallNames(chat, waiting), document)}${
           waiting.length === 1 ? ", or reject it, or write the result yourself" : ""

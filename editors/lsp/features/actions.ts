@@ -69,10 +69,17 @@ class Actions {
     if (!isPlaceholder(result)) return [];
     const which = visible(`${chat.call(id)?.name ?? id} (${id})`);
     const actions: CodeAction[] = [];
-    if (result.status !== "approved") actions.push(this.#approve(result, `Approve ${which}`));
+    const isAsked = result.questions !== null;
+    if (result.status !== "approved") {
+      actions.push(this.#approve(result, `${isAsked ? "Send the answers of" : "Approve"} ${which}`));
+    }
     if (result.status !== "rejected") {
       actions.push(
-        this.#edit(`Reject ${which}`, "quickfix", this.#status(result, "rejected")),
+        this.#edit(
+          `${isAsked ? "Decline to answer" : "Reject"} ${which}`,
+          "quickfix",
+          this.#status(result, "rejected"),
+        ),
         this.#rejectWithReason(result, `Reject ${which} with a reason…`),
       );
     }
@@ -120,14 +127,18 @@ class Actions {
     return { ...this.#edit(title, "quickfix", edits), command, isPreferred: result.status === "pending" };
   }
 
-  /** Sets the status, adds an empty line in the block for the reason, and asks the editor to show it. */
+  /**
+   * Sets the status, adds an empty line in the block for the reason, and asks the editor to show it. The reason takes the
+   * place of questions.
+   */
   #rejectWithReason(result: Result, title: string): CodeAction {
     const { chat } = this.#document.counted;
     const line = result.opener.start + 1;
     const start = chat.lineStart(line);
+    const end = result.questions === null ? start : chat.lineStart(result.place.end);
     const edits = [
       ...this.#status(result, "rejected"),
-      ...(result.content === "" ? [{ from: start, to: start, insert: chat.eol }] : []),
+      ...(result.content === "" ? [{ from: start, to: end, insert: chat.eol }] : []),
     ];
     const { uri } = this.#document;
     const command = { title, command: "flemma.showLine", arguments: [{ uri, line }] };

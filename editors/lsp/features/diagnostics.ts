@@ -144,10 +144,13 @@ function hasTags(chat: Chat): boolean {
   );
 }
 
-function waitsText({ preview, doubt, helper }: OpenCall): string {
+function waitsText({ preview, doubt, helper, questions }: OpenCall): string {
   if (helper !== null) {
     const calls = callsBelow(helper).map(({ preview }) => preview);
     return `waits in ${helper.path}: ${calls.length === 0 ? preview : calls.join("; ")}`;
+  }
+  if (questions !== null) {
+    return `waits for your answers: ${preview}${questions.problem === null ? "" : ` (${questions.problem})`}`;
   }
   return `waits for you: ${preview}${doubt === null ? "" : ` (${doubt})`}`;
 }

@@ -32,7 +32,7 @@ export async function codeLenses(document: OpenDocument): Promise<CodeLens[]> {
   const texts = await Promise.all(waiting.map(({ id }) => session.value.fileTexts(id)));
   // A reply that the editor has not inserted yet is not in the version that the lenses name.
   const { counted, uri, store: { version } } = document;
-  return waiting.flatMap(({ id }, at) => {
+  return waiting.flatMap(({ id, questions }, at) => {
     const line = (counted.chat.result(id)?.header ?? counted.chat.call(id)?.place)?.start;
     if (line === undefined) return [];
     const range = linesRange(counted, line, line);
@@ -41,8 +41,8 @@ export async function codeLenses(document: OpenDocument): Promise<CodeLens[]> {
       command: { title, command, arguments: [{ uri, version, id }] },
     });
     return [
-      lens("Approve", "flemma.approve"),
-      lens("Reject", "flemma.reject"),
+      lens(questions === null ? "Approve" : "Send answers", "flemma.approve"),
+      lens(questions === null ? "Reject" : "Decline", "flemma.reject"),
       lens("Run", "flemma.execute"),
       ...(texts[at] === null ? [] : [lens("Show change", "flemma.showDiff")]),
     ];

@@ -109,3 +109,13 @@ export function opensFrontmatter(line: string): boolean {
 export function closesFrontmatter(line: string): boolean {
   return closingTicks(line) === 3;
 }
+
+/** The text of the only thing in a body, a fence of questions; null for another body. */
+export function questionsIn(body: string): string | null {
+  const found = /^(?:[ \t\r]*\n)*(`{3,})yaml flemma:questions[ \t\r]*\n([^]*?)(`{3,})[ \t\r]*(?:\n[ \t\r]*)*$/
+    .exec(body);
+  if (found === null || found[3]!.length < found[1]!.length) return null;
+  const lines = found[2]!.split("\n");
+  const isClosed = lines.some((line) => closingTicks(line.replace(/\r$/, "")) >= found[1]!.length);
+  return isClosed || lines.pop() !== "" ? null : lines.join("\n");
+}

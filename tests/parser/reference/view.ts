@@ -195,11 +195,13 @@ class ViewReader {
     if (unknown) this.#find("status_unknown", reported, id);
     this.#results.push({ id, line });
     const final = status === null || status === "error";
+    const body = this.#join(opener + 1, closer);
+    const questions = final ? null : read.questionsIn(body);
     return {
       kind: "tool_result",
       tool_use_id: id,
       status,
-      content: this.#join(opener + 1, closer),
+      ...(questions === null ? { content: body } : { content: "", questions }),
       // Nothing of most results is ever evaluated, so a tag that stays open there is nothing to tell, and nothing is quoted.
       segments: final ? this.#template(opener + 1, closer, null) : [],
       start: line + 1,

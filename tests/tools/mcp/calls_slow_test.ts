@@ -74,8 +74,8 @@ test("requests by an MCP server for unsupported features are refused; its ping g
   const free = { ...inside, args: inside.args!.slice(0, -1) };
   const ask = async (server: McpServer) =>
     (await place.run({ one: server }, [{ name: "one:ask" }])).result(0);
-  assert.match(await ask(bare), /-32601 -32601 answered -32601/);
-  assert.match(await ask(free), /-32601 -32601 answered answered/);
+  assert.match(await ask(bare), /-32601 -32602 answered -32601/);
+  assert.match(await ask(free), /-32601 -32602 answered answered/);
 });
 
 test("a long text of an MCP server is shortened, also if it is an error", async (place) => {

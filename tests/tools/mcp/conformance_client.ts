@@ -26,7 +26,14 @@ else {
   const call = CALLS[scenario];
   await withPlace(async (place) => {
     // A scenario without a call is asked for its tools.
-    const { result } = await place.run({ suite: { url } }, [call ?? { name: "suite:none" }]);
+    const calls = [call ?? { name: "suite:none" }];
+    const { result } = await place.with({ suite: { url } }, calls, async (chat) => {
+      await chat.advance();
+      // A server asks: the person accepts its defaults.
+      if (chat.chat.results.every(({ questions }) => questions === null)) return;
+      await chat.approve({ kind: "only" });
+      await chat.advance();
+    });
     if (call !== undefined && /\(error\)/.test(result(0))) await fail(result(0));
   });
 }

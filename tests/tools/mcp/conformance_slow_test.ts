@@ -11,6 +11,13 @@ const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
 const SCENARIOS: readonly (readonly [string, readonly string[]])[] = [
   ["initialize", ["mcp-client-initialization"]],
   ["tools_call", ["tool-add-numbers"]],
+  // The suite also counts the `cancel` before the person answers, as its server cannot wait.
+  [
+    "elicitation-sep1034-client-defaults",
+    ["string", "integer", "number", "enum", "boolean"].map((type) =>
+      `client-elicitation-sep1034-${type}-default`
+    ),
+  ],
   ["sse-retry", ["client-sse-graceful-reconnect", "client-sse-last-event-id"]],
 ];
 

@@ -80,7 +80,7 @@ test("if a server asks for what flemma does not offer, the result says what it a
   serving(serveModern(), async (web) => {
     const rows: readonly (readonly [tool: string, words: string])[] = [
       ["sample", "asked for a model reply (sampling); flemma does not offer this."],
-      ["ask", "asked you a question (elicitation); flemma does not offer this."],
+      ["ask", 'asked you a question of the unknown kind "voice" (elicitation); flemma does not offer this.'],
       ["later", "asked to be called again later; flemma does not offer this."],
       ["tasks", "needs tasks; flemma does not offer this."],
       ["lacks", "asked for a model reply (sampling); flemma does not offer this."],
