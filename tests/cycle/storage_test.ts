@@ -182,6 +182,41 @@ test("a lock excludes a second run, names the run that holds it, and is free aga
   assert.deepEqual([...Deno.readDirSync(`${folder}/state/flemma/locks`)], []);
 });
 
+test("a wait for a lock ends when it is canceled", async ({ folder, environment }) => {
+  const first = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+  assert.ok(first.ok);
+  const second = await lockDocument(`${folder}/a`, { environment, wait: 20, signal: AbortSignal.abort() });
+  assert.equal(second.ok ? "" : second.problem.code, "cancelled");
+  await first.value.release();
+});
+
+test("a lock that the runtime refuses is named by its cause", async ({ folder, environment }) => {
+  const { open } = Deno;
+  const rows = [
+    [
+      new Deno.errors.NotSupported("no locks here"),
+      "runtime-unsupported",
+      /cannot be locked: no locks here\./,
+    ],
+    [
+      new Deno.errors.NotCapable('Requires write access to "/x", run again with the --allow-write flag'),
+      "permission-lacking",
+      /Missing permission --allow-write: flemma requires write access/,
+    ],
+    [new Error("no room"), "state-unwritable", /Cannot create the lock .*: no room\./],
+  ] as const;
+  for (const [thrown, code, message] of rows) {
+    Deno.open = () => Promise.reject(thrown);
+    try {
+      const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+      assert.equal(lock.ok ? "" : lock.problem.code, code);
+      assert.match(lock.ok ? "" : lock.problem.message, message);
+    } finally {
+      Deno.open = open;
+    }
+  }
+});
+
 test("if many runs wait for one lock, they get it one after the other", async ({ folder, environment }) => {
   let inside = 0;
   let most = 0;
