@@ -523,7 +523,11 @@ test("a filter's output is saved until it is delivered, and only the most recent
     assert.equal(retained!.running, true);
   }
   assert.equal(run.close(true), null);
+  // As a text that its run removes after the folder was listed.
+  const gone = `${stateFolder(environment)}/recover/gone.chat`;
+  Deno.symlinkSync("nowhere", gone);
   assert.deepEqual(listSavedTexts(environment), []);
+  Deno.removeSync(gone);
   for (let count = 0; count < 22; count++) {
     const lost = make();
     lost.update(new TextEncoder().encode(`${count}`));
