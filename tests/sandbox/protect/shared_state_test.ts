@@ -11,7 +11,7 @@ import {
   takeReports,
 } from "../../../sandbox/protect/shared_state.ts";
 import { world } from "../fixture.ts";
-import { testInFolder as test } from "../../folder.ts";
+import { descriptorsInto, testInFolder as test } from "../../folder.ts";
 
 const file = (path: string, text: string) => ({
   path,
@@ -108,4 +108,20 @@ test("one run at a time holds the lock, and repairs are reported once to the run
   for (const name of ["run", "command", "handed-out"]) {
     assert.deepEqual(takeReports(environment, `/started/${name}`), []);
   }
+});
+
+test("if another run restores files for too long, the command does not run, and no file stays open", async (root) => {
+  const held = await lockRepairs(world(root));
+  assert.ok(held.ok);
+  const { now } = performance;
+  let minutes = 0;
+  performance.now = () => now.call(performance) + 60_000 * ++minutes;
+  try {
+    const busy = await lockRepairs(world(root));
+    assert.equal(busy.ok ? "" : busy.problem.code, "sandbox-busy");
+  } finally {
+    performance.now = now;
+  }
+  held.value.close();
+  assert.deepEqual(descriptorsInto(root), []);
 });
