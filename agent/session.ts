@@ -35,6 +35,7 @@ import { lastReply } from "./conversation/last_reply.ts";
 import type { TestedHooks } from "./runtime/test_hooks.ts";
 import type { CompactedDocument } from "./compaction/in_place.ts";
 import { compose } from "./runtime/compose.ts";
+import { openJobFindings } from "./runtime/jobs/open_findings.ts";
 import { CurrentRuntime } from "./runtime/current.ts";
 import { FinishedRequests } from "./conversation/finished_requests.ts";
 import { HostFault } from "./runtime/host/callbacks.ts";
@@ -392,7 +393,8 @@ export class Session implements ChatSession {
     if (!runtime.ok) return undiagnosed(runtime.problem, this.chat);
     const { diagnoseDocument, doubtFindings } = await import("./views/diagnose.ts");
     const { subject, unknownTools, doubtsNow } = runtime.value;
-    const findings = [...unknownTools(), ...doubtFindings(this.chat, await doubtsNow())];
+    const jobs = this.path === null ? [] : await openJobFindings(subject.environment, this.path, this.chat);
+    const findings = [...unknownTools(), ...doubtFindings(this.chat, await doubtsNow()), ...jobs];
     return await diagnoseDocument(this.#opened.store, subject.environment, subject, findings);
   }
 

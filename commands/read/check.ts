@@ -1,6 +1,7 @@
 // `flemma check`: prints diagnostics, one per line.
 
 import { blocksOf } from "../../agent/settings.ts";
+import { openJobFindings } from "../../agent/runtime/jobs/open_findings.ts";
 import { diagnoseDocument, doubtFindings } from "../../agent/views/diagnose.ts";
 import { visible } from "../../base/visible.ts";
 import { diagnosticLine, findingJson } from "../io/diagnostics.ts";
@@ -35,7 +36,8 @@ export async function run(invocation: Invocation): Promise<number> {
     const { environment } = subject.value;
     const doubts = await doubtsOf(invocation, opened);
     if ("exit" in doubts) return doubts.exit;
-    const found = doubtFindings(chat, doubts);
+    const jobs = path === null ? [] : await openJobFindings(environment, path, chat);
+    const found = [...doubtFindings(chat, doubts), ...jobs];
     const { diagnostics, blocked } = await diagnoseDocument(
       { path, chat },
       environment,

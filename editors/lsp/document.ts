@@ -173,6 +173,8 @@ export class OpenDocument {
       emit: (event) => {
         if (event.event === "request:sending") this.store.expectReply(true);
         options.emit?.(event);
+        // Jobs may end between two runs.
+        if (event.event === "job:finished") this.#host.changed(this);
       },
     });
     if (!opened.ok) {

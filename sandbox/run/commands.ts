@@ -27,6 +27,7 @@ import { linksIntoCaches } from "./cache_links.ts";
 import type { RunContext } from "./context.ts";
 import type { PolicySnapshot, PolicySnapshots } from "./policy_snapshots.ts";
 import type { Notices } from "./notices.ts";
+import { policyForJob } from "./job_policy.ts";
 import { refusalNote } from "./refusals.ts";
 import type { CommandsWatch } from "./options.ts";
 
@@ -129,7 +130,7 @@ export class LiveCommands {
     inner: readonly string[],
     { waits = false, background = false }: PrepareOptions,
   ): Promise<Outcome<PreparedCommand>> {
-    const { turns } = this.#parts.context;
+    const { turns, host, document } = this.#parts.context;
     const turn = await turns.commandBegins(resolved.rw_paths, background);
     if (!turn.ok) return turn;
     const begun = entry.repairs === true
@@ -141,7 +142,11 @@ export class LiveCommands {
     }
     if (background) this.#background++;
     const { policy, batch } = begun.value;
-    const wrapped = await this.#parts.backend.wrap(entry, resolved, policy, inner);
+    // A backend that repairs compares only what it has recorded before.
+    const own = background && entry.repairs !== true
+      ? policyForJob(policy, { environment: host.environment, document })
+      : policy;
+    const wrapped = await this.#parts.backend.wrap(entry, resolved, own, inner);
     if (wrapped.ok) {
       return success(
         this.#track(wrapped.value, batch, {

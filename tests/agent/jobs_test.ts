@@ -365,6 +365,58 @@ testJobs(
   },
 );
 
+testJobs("a result that the person removes again, as by undo, is not written twice", async (place) => {
+  const first = await run(
+    place,
+    new Model(
+      () => [background("echo early; touch ended")],
+      ({ jobs }) => [status(jobs[0], 300)],
+      () => "Known.",
+    ),
+  );
+  const [id = ""] = first.text.match(/job_\w{8}/) ?? [];
+  const undone = first.text.replace(/\*\*Job Result:\*\* `job_\w+`\n\n```\nearly\n```\n/, "");
+  assert.notEqual(undone, first.text);
+  place.write("work.chat", `${undone.trimEnd()}\nAnd the job?\n`);
+  const model = new Model(() => [status(id)], () => "Done.");
+  const { text } = await run(place, model);
+  assert.deepEqual(jobResults(text), []);
+  assert.doesNotMatch(model.asked.at(-1)!, /Job Result/);
+  assert.match(text, /State: completed \(removed from conversation\)\./);
+});
+
+testJobs(
+  "a document with jobs of flemma.nvim goes on: what it has stays, and a job without a result is lost",
+  async (place) => {
+    const call = (id: string) =>
+      `**Tool Use:** \`bash\` (\`${id}\`)\n\`\`\`json\n{"command": "make", "flemma.background": true}\n\`\`\`\n`;
+    const result = (id: string, job: string) =>
+      `**Tool Result:** \`${id}\` (job=${job})\n\`\`\`\nRunning as a background job \`${job}\`.\n\`\`\`\n`;
+    const written =
+      `@You:\nBuild.\n\n@Assistant:\n${call("toolu_01")}\n${call("toolu_02")}\n@You:\n${
+        result("toolu_01", "job_k7x2m")
+      }\n${
+        result("toolu_02", "job_p3q9z")
+      }\n@Assistant:\nBoth run.\n\n@You:\n**Job Result:** \`job_k7x2m\` (error)\n\`\`\`\n` +
+      "Job lost: session ended before completion.\n\`\`\`\n\nAnd now?\n";
+    place.write("work.chat", written);
+    const model = new Model(() => "Neither.");
+    const { stop, text } = await run(place, model);
+    assert.equal(stop.reason, "done");
+    assert.match(text, /`toolu_01` \(job=job_k7x2m\)/);
+    assert.match(text, /`toolu_02` \(error job=job_p3q9z\)/);
+    assert.equal(text.split("**Job Result:** `job_k7x2m`").length, 2);
+    assert.equal(text.split("**Job Result:** `job_p3q9z`").length, 2);
+    assert.match(text, /\nAnd now\?\n\n@Assistant:\nNeither\./);
+    const without = text.replace(/\n?\*\*Job Result:\*\* `job_p3q9z`[^]*?\n```\n[^]*?\n```\n/, "")
+      .replace("(error job=job_p3q9z)", "(job=job_p3q9z)");
+    for (const line of written.split("\n")) assert.ok(without.includes(line), line);
+    assert.match(model.asked[0]!, /session ended before completion/);
+    const again = await run(place, new Model());
+    assert.equal(again.text.split("**Job Result:**").length, 3);
+  },
+);
+
 function machineOfTests(): string {
   const read = (path: string) => Deno.readTextFileSync(path).trim();
   return [Deno.hostname(), read("/proc/sys/kernel/random/boot_id"), Deno.readLinkSync("/proc/self/ns/pid")]
@@ -482,4 +534,47 @@ for (
       assert.doesNotMatch(text, /cannot reach its ports/);
     },
   );
+}
+
+for (
+  const [work, folder, isReadOnly] of [
+    ["..", "below the working folder", false],
+    ["../src", "next to the working folder", true],
+  ] as const
+) {
+  Deno.test(`a job can${isReadOnly ? "not" : ""} write into a document's folder ${folder}`, () =>
+    inPlace(async (place) => {
+      for (const name of [".git", "chats", "src"]) Deno.mkdirSync(place.path(name));
+      place.write("chats/work.chat", `\`\`\`yaml\nflemma: { cwd: ${work} }\n\`\`\`\n\n@You:\nGo.\n`);
+      place.settings("tools: { auto_approve: [bash] }\n");
+      const chats = place.path("chats");
+      const tries = `touch here; touch ${chats}/job 2> refused; echo x >> ${chats}/work.chat; touch ended`;
+      const model = new Model(
+        () => [background(tries)],
+        ({ jobs }) => [status(jobs[0], 300)],
+        () => [command(`touch ${chats}/command`)],
+      );
+      await using session = sessionOf(
+        await openChat(place.path("chats/work.chat"), {
+          environment: {
+            ...place.environment,
+            variables: { ...place.environment.variables, ANTHROPIC_API_KEY: "sk-ant-test" },
+          },
+          fetch: model.fetch,
+        }),
+      );
+      const trusted = await session.trust();
+      assert.ok(trusted.ok, JSON.stringify(trusted));
+      assert.equal((await session.advance()).reason, "done");
+      const there = (path: string) => {
+        try {
+          return Deno.statSync(place.path(path)).isFile;
+        } catch {
+          return false;
+        }
+      };
+      const own = work === ".." ? "" : "src/";
+      assert.deepEqual([there(`${own}here`), there(`${own}ended`)], [true, true], "its working folder");
+      assert.deepEqual([there("chats/job"), there("chats/command")], [!isReadOnly, true]);
+    }));
 }

@@ -1,4 +1,4 @@
-// What `flemma status` says about the background jobs of a document, without any run.
+// What `flemma status` and `flemma check` say about the background jobs of a document, without any run.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
@@ -8,7 +8,14 @@ const DOCUMENT =
   "@You:\n**Tool Result:** `c1` (job=job_abcde)\n\n```\nRunning.\n```\n";
 const RESULT = "\n@You:\n**Job Result:** `job_abcde`\n\n```\nout\n```\n";
 
-test("status names a job without a result: lost, ended, running or unknown; and none that has its result", async (place) => {
+const FINDINGS: Readonly<Record<string, RegExp>> = {
+  running: /^a\.chat:12:1: info job_running The background job job_abcde runs \(process \d+\)\.$/m,
+  ended:
+    /^a\.chat:12:1: info job_ended The background job job_abcde has ended\. The next run writes its result\.$/m,
+  lost: /^a\.chat:12:1: warning job_lost The background job job_abcde is lost: its program is gone\. /m,
+};
+
+test("status and check name a job without a result: lost, ended, running or unknown; and none that has its result", async (place) => {
   const folder = `${place.folder}/state/flemma/jobs`;
   Deno.mkdirSync(folder, { recursive: true });
   const read = (path: string) => Deno.readTextFileSync(path).trim();
@@ -59,7 +66,12 @@ test("status names a job without a result: lost, ended, running or unknown; and 
     else assert.match(stdout, says);
     const json = JSON.parse((await place.run(["status", "a.chat", "--json"])).stdout);
     assert.deepEqual(json.jobs.map((job: { state: string }) => job.state), state === null ? [] : [state]);
+    const checked = await place.exits(0, ["check", "a.chat"]);
+    const finding = state === null ? undefined : FINDINGS[state];
+    if (finding === undefined) assert.doesNotMatch(checked.stdout, /job_/, state ?? "none");
+    else assert.match(checked.stdout, finding);
   }
   place.write("a.chat", DOCUMENT + RESULT);
+  assert.doesNotMatch((await place.exits(0, ["check", "a.chat"])).stdout, /job_/);
   assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /background job/);
 });

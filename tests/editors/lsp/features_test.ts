@@ -113,6 +113,18 @@ Deno.test("a search by the provider can be folded, is a symbol, and missing data
     assert.deepEqual(found.map(({ code }) => code), ["server_tool_lost"]);
   }));
 
+Deno.test("a background job without a result whose program is gone is a finding at its call's result", () =>
+  withEditor(
+    '@You:\nGo.\n\n@Assistant:\n**Tool Use:** `bash` (`c1`)\n\n```json\n{"command":"x"}\n```\n\n' +
+      "@You:\n**Tool Result:** `c1` (job=job_abcde)\n\n```\nRunning.\n```\n",
+    async (editor, uri) => {
+      const found: Json[] = await editor.findings(uri);
+      assert.deepEqual(found.map(({ code, severity, range }) => [code, severity, range.start.line]), [
+        ["job_lost", 2, 11],
+      ]);
+    },
+  ));
+
 Deno.test("document symbols are messages that contain calls and results with their status", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const symbols: Json[] = await editor.request("textDocument/documentSymbol", { textDocument: { uri } });
