@@ -1,6 +1,7 @@
 // Holds the bodies of many requests in a file without a name, so that memory holds one batch at a time.
 
 import type { Environment } from "../base/environment.ts";
+import { writeAllSync } from "../base/files.ts";
 import { StateUnwritable } from "../base/folders.ts";
 import { batchFolder } from "./journal.ts";
 
@@ -11,10 +12,12 @@ export interface SpooledBody {
 }
 
 export class Spool {
+  readonly #environment: Environment;
   readonly #file: Deno.FsFile;
   #end = 0;
 
-  private constructor(file: Deno.FsFile) {
+  private constructor(environment: Environment, file: Deno.FsFile) {
+    this.#environment = environment;
     this.#file = file;
   }
 
@@ -26,7 +29,7 @@ export class Spool {
       const file = await Deno.open(path, { createNew: true, read: true, write: true, mode: 0o600 });
       // Without a name, nothing is left if the program is killed.
       await Deno.remove(path);
-      return new Spool(file);
+      return new Spool(environment, file);
     } catch (thrown) {
       throw new StateUnwritable(environment, thrown);
     }
@@ -35,8 +38,12 @@ export class Spool {
   /** Adds a body. Synchronous, because several documents add bodies at the same time. */
   add(bytes: Uint8Array): SpooledBody {
     const at = this.#end;
-    this.#file.seekSync(at, Deno.SeekMode.Start);
-    for (let done = 0; done < bytes.length;) done += this.#file.writeSync(bytes.subarray(done));
+    try {
+      this.#file.seekSync(at, Deno.SeekMode.Start);
+      writeAllSync(this.#file, bytes);
+    } catch (thrown) {
+      throw new StateUnwritable(this.#environment, thrown);
+    }
     this.#end += bytes.length;
     return { at, size: bytes.length };
   }

@@ -104,9 +104,13 @@ test("a reply that the provider paused is written, with how to continue it", (pl
     answer: () => ({ text: "A first part.", isPaused: true }),
   }, async ({ env, settings }) => {
     question(place, settings);
-    await place.exits(0, ["batch", "send", "q0.chat"], { env });
+    place.write("q1.chat", "@You:\nQuestion 1?\n");
+    await place.exits(0, ["batch", "send", "q0.chat", "q1.chat"], { env });
     const fetched = await place.exits(0, ["batch", "fetch"], { env });
-    assert.match(fetched.stderr, /cut off: the provider paused it, and only a live run can continue it\./);
+    // What holds for several documents is said once.
+    const sentence = "cut off: the provider paused it, and only a live run can continue it.";
+    assert.equal(fetched.stderr.split(sentence).length, 2, fetched.stderr);
+    assert.equal(fetched.stderr.split("reply written, but it was cut off").length, 3);
     assert.match(
       fetched.stderr,
       /q0\.chat: reply written, but it was cut off\. Continue it: flemma advance --continue q0\.chat/,

@@ -25,9 +25,8 @@ export async function run(invocation: Invocation): Promise<number> {
     return exit;
   });
   const finishesLive = switchOption(given, "finish-live") === true;
-  let lines = new BatchLines(invocation, { finishesLive });
+  const lines = new BatchLines(invocation, { finishesLive });
   const outcomes = new BatchOutcomes();
-  let written = 0;
   try {
     const result = await fetchDocuments({
       ...host,
@@ -37,18 +36,14 @@ export async function run(invocation: Invocation): Promise<number> {
       waits: switchOption(given, "wait") === true,
       finishesLive,
       signal: interrupts.signal,
-      hear: (name) => lines.hear(name),
+      hear: lines.hear,
       tell: (event) => {
         lines.tell(event);
         outcomes.event(event);
       },
-      begins: () => {
-        written += lines.written;
-        // What an earlier look said about a batch is out of date.
-        lines = new BatchLines(invocation, { finishesLive });
-      },
+      begins: () => lines.begin(),
     });
-    written += lines.written;
+    const { written } = lines;
     if (switchOption(given, "json") === true) writeBatchResult({ ...outcomes.value, out: result.out });
     if (interrupts.received) return Exit.interrupted;
     if (result.out === 0 && written === 0 && lines.exit === Exit.ok) messages.note("No batch is out.");

@@ -19,7 +19,9 @@ import { writeOutput } from "../../io/streams.ts";
 /** Prints what happens, and collects the exit code. */
 export class BatchLines {
   readonly #invocation: Invocation;
-  readonly #exits: number[] = [];
+  #exits: number[] = [];
+  /** Notices that were already shown for another document. */
+  readonly #noticed = new Set<string>();
   readonly #finishesLive: boolean;
   #written = 0;
 
@@ -29,7 +31,12 @@ export class BatchLines {
     this.#finishesLive = finishesLive;
   }
 
-  /** The worst exit code so far. */
+  /** Forgets what was said about batches, which the next look at the providers says again. */
+  begin(): void {
+    this.#exits = [];
+  }
+
+  /** The worst exit code since the last look at the providers. */
   get exit(): number {
     return worstExit(this.#exits);
   }
@@ -41,7 +48,10 @@ export class BatchLines {
   /** Returns the receiver of the events of a document. */
   hear = (name: string): Emit => (event: CycleEvent) => {
     const { messages } = this.#invocation;
-    if (event.event === "notice") messages.note(`${name}: ${event.message}`);
+    if (event.event === "notice" && !this.#noticed.has(event.message)) {
+      this.#noticed.add(event.message);
+      messages.note(`${name}: ${event.message}`);
+    }
     if (event.event === "diagnostic" && event.diagnostic.severity === "error") {
       messages.say(diagnosticLine(name, event.diagnostic));
     }

@@ -48,7 +48,9 @@ export async function run(invocation: Invocation): Promise<number> {
         for (const notice of notices) messages.say(`flemma: ${notice}`);
         messages.note(estimateLine(requests));
         if (switchOption(given, "yes") === true || !asksAt()) return true;
-        return await confirmed(`Send ${plural(requests.length, "document")}?`);
+        const agrees = await confirmed(`Send ${plural(requests.length, "document")}?`, interrupts.signal);
+        if (!agrees && !interrupts.received) messages.note("Nothing was sent.");
+        return agrees;
       },
     });
     if (switchOption(given, "json") === true) {
