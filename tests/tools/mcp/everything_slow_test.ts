@@ -38,6 +38,12 @@ const CALLS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   ["trigger-long-running-operation", { duration: 0.4, steps: 4 }, /Duration: 0.4 seconds, Steps: 4/],
 ];
 
+/** Each tool that asks the person, with a call of it and what it asks. */
+const QUESTIONS: typeof CALLS = [
+  ["trigger-elicitation-request", {}, /\nname:\n[^]*\nlegacyTitledEnum: pet-1\n/],
+  ["trigger-url-elicitation", { url: "https://example.com/x" }, /a page of the host example\.com:/],
+];
+
 Deno.test("every tool of server-everything returns a result", () =>
   withPlace(async (place) => {
     const shown: string[] = [];
@@ -58,6 +64,21 @@ Deno.test("every tool of server-everything returns a result", () =>
     // It adds this one when it knows that we have roots, which may be after it was asked for its tools.
     const roots = await place.run({ every: server }, [{ name: "every:get-roots-list" }]);
     assert.match(roots.result(0), /file:\/\/[^]*\/work/, roots.text);
+    // It asks the person, and cannot wait for the answer.
+    const one = { tools: { autopilot: { enabled: false }, max_concurrent: 1 } };
+    const asks = await place.with({ every: server }, QUESTIONS.map(callOf), async (chat) => {
+      for (const [at, [, , asked]] of QUESTIONS.entries()) {
+        while (chat.chat.result(`call_${at}`)?.status === "approved") await chat.advance();
+        assert.match(chat.chat.result(`call_${at}`)?.questions ?? "", asked);
+      }
+      const { place: { from, to } } = chat.chat.result("call_0")!;
+      const insert = chat.chat.text(from, to).replace(/^name:$/m, "name: Ada Example");
+      await chat.edit([{ from, to, insert }]);
+      await chat.approve({ kind: "all" });
+      while (chat.chat.results.some(({ status }) => status === "approved")) await chat.advance();
+    }, { settings: one });
+    assert.match(asks.result(0), /Ada Example/);
+    assert.match(asks.result(1), /example\.com/);
     const [kept] = [...Deno.readDirSync(`${place.root}/state/flemma/mcp`)];
     const { tools: offered }: { tools: { name: string; execution?: { taskSupport?: string } }[] } = JSON
       .parse(
@@ -65,7 +86,7 @@ Deno.test("every tool of server-everything returns a result", () =>
       );
     assert.deepEqual(
       offered.filter(({ execution }) => execution?.taskSupport !== "required").map(({ name }) => name).sort(),
-      [...CALLS.map(([name]) => name), "get-roots-list"].sort(),
+      [...[...CALLS, ...QUESTIONS].map(([name]) => name), "get-roots-list"].sort(),
     );
   }));
 
