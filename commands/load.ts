@@ -33,11 +33,14 @@ const SERVING_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = 
   "complete": () => import("./setup/complete.ts"),
 };
 
+const subagents = () => import("./catalog/subagents.ts");
 const skills = () => import("./catalog/skills.ts");
 
 const EXTENSION_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "hooks list": () => import("./catalog/hooks.ts"),
   "hooks test": () => import("./approval/test_hooks.ts"),
+  "subagents list": subagents,
+  "subagents clean": subagents,
   "mcp prompt": () => import("./catalog/mcp.ts"),
   "mcp read": () => import("./catalog/mcp.ts"),
   "skills list": skills,

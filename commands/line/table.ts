@@ -4,6 +4,7 @@ import { BATCH_COMMANDS } from "./rows/batch.ts";
 import { BEGIN_COMMANDS } from "./rows/begin.ts";
 import { COMPACT, FORK } from "./rows/conversation.ts";
 import { GIT_COMMANDS } from "./rows/git.ts";
+import { HELPER_COMMANDS } from "./rows/helpers.ts";
 import { READ_COMMANDS } from "./rows/read.ts";
 import { PROVIDER_COMMANDS } from "./rows/providers.ts";
 import { REPLAY_COMMANDS } from "./rows/replay.ts";
@@ -23,6 +24,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Serve editors and shells", commands: [...SERVING_COMMANDS, ...SHELL_COMMANDS] },
   { title: "Test, and keep in git", commands: [...REPLAY_COMMANDS, ...GIT_COMMANDS] },
   { title: "Sandbox", commands: SANDBOX_COMMANDS },
+  { title: "Helpers", commands: HELPER_COMMANDS },
   { title: "Skills", commands: SKILL_COMMANDS },
   { title: "Keys and cost", commands: PROVIDER_COMMANDS },
   { title: "Settings and trust", commands: SETTINGS_COMMANDS },

@@ -33,6 +33,20 @@ export async function recordWorktree(environment: Environment, worktree: Worktre
   await replaceSmallFile(recordPath(environment, worktree.folder), bytes, { durable: true });
 }
 
+/** Removes the record of a worktree that no longer exists. */
+export async function forgetWorktree(environment: Environment, { folder }: Worktree): Promise<void> {
+  await Deno.remove(recordPath(environment, folder));
+}
+
+/** Returns all recorded worktrees, whether or not they still exist. */
+export function recordedWorktrees(environment: Environment): Worktree[] {
+  const folder = recordsFolder(environment);
+  if (!isThere(folder)) return [];
+  return [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".json"))
+    .flatMap(({ name }) => readRecord(`${folder}/${name}`) ?? [])
+    .sort((a, b) => (a.folder < b.folder ? -1 : 1));
+}
+
 /** Returns the recorded worktree that contains a real path; null if there is none. */
 export function worktreeAt(environment: Environment, path: string): Worktree | null {
   // Almost all documents work elsewhere.

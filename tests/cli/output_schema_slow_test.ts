@@ -131,6 +131,8 @@ const RUNS: readonly (readonly [string, readonly string[]])[] = [
   ["skills check", ["skills", "check", "SKILL.md", "--json"]],
   ["skills list", ["skills", "list", "--json"]],
   ["skills show", ["skills", "show", "sums", "--json"]],
+  ["subagents clean", ["subagents", "clean", "--json"]],
+  ["subagents list", ["subagents", "list", "--json"]],
   ["tools list", ["tools", "list", "--json"]],
   ["tools show", ["tools", "show", "bash", "--json"]],
   ["undo --list", ["undo", "talk.chat", "--list", "--json"]],

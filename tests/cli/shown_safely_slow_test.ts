@@ -56,6 +56,8 @@ const CALLED: Readonly<Record<string, readonly (readonly string[])[] | string>> 
   demo: "shows a conversation of its own",
   editor: "shows files of its own",
   doctor: [["doctor"]],
+  "subagents list": [["subagents", "list"], ["subagents", "list", NAME, "--json"]],
+  "subagents clean": [["subagents", "clean", NAME], ["subagents", "clean", "--json"]],
   "hooks list": [["hooks", "list"], ["hooks", "list", "--json"]],
   "hooks test": [["hooks", "test", NAME, "c1"], ["hooks", "test", NAME, "c1", "--json"]],
   import: "prints a document, which is data (below)",

@@ -1,7 +1,6 @@
 // Makes the git worktree of a helper. Git runs in a sandbox, without hooks, filters and the network.
 
 import { realPath } from "../../../base/disk/real_path.ts";
-import type { Environment } from "../../../base/environment.ts";
 import { isThere } from "../../../base/files.ts";
 import { worktreesFolder } from "../../../base/folders.ts";
 import { quickHash } from "../../../base/hash.ts";
@@ -9,18 +8,9 @@ import { baseName, isInside, parentOf, workFolderOf } from "../../../base/paths.
 import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
 import { recordWorktree, type Worktree, worktreeAt } from "../../../config/document/worktrees.ts";
 import type { RwPath } from "../../../config/values.ts";
-import { type GitRun, runGit, type RunSandbox } from "../../../sandbox/mod.ts";
 import { expandPath } from "../../../sandbox/paths/expand.ts";
-import { sandboxOf } from "../../sandbox.ts";
-import type { SubjectSettings } from "../../settings.ts";
-import {
-  type AskingRepository,
-  BRANCHES,
-  nameOfWorktree,
-  readPlaces,
-  readWorktrees,
-  withoutFilters,
-} from "./repository.ts";
+import { type AskingRepository, BRANCHES, nameOfWorktree, readPlaces, readWorktrees } from "./repository.ts";
+import { WorktreeGit, type WorktreeSubject } from "./worktree_git.ts";
 
 /** Milliseconds within which git must have written the files of a worktree. */
 const LONG = 600_000;
@@ -30,14 +20,6 @@ const OWN_FOLDER = "urn:flemma:buffer:path";
 
 /** Folders for temporary files. A project inside of one does not take it from its helpers. */
 const TEMPORARY: readonly string[] = ["/tmp", "${TMPDIR:-/tmp}"];
-
-/** The document that asks. */
-export interface WorktreeSubject {
-  readonly environment: Environment;
-  /** Real path of the document. */
-  readonly path: string;
-  readonly subject: SubjectSettings;
-}
 
 /** The folder and the rights of a helper in a worktree. */
 export interface WorktreePlace {
@@ -52,19 +34,19 @@ export interface WorktreePlace {
 /** Makes worktrees of the repository in which one document works. */
 export class HelperWorktrees {
   readonly #asking: WorktreeSubject;
-  readonly #reading: RunSandbox;
+  readonly #git: WorktreeGit;
   /** Worktrees are made one after the other, because git locks its files. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(asking: WorktreeSubject) {
     this.#asking = asking;
-    this.#reading = this.#sandbox([]);
+    this.#git = new WorktreeGit(asking);
   }
 
   /** Finds the repository. Fails with `helper-worktree` if no worktree is possible; the message is for the model. */
   async find(signal?: AbortSignal): Promise<Outcome<AskingRepository>> {
     const cwd = this.#folder;
-    const ask = (...args: string[]) => this.#ask(this.#reading, { cwd, args, signal });
+    const ask = (...args: string[]) => this.#git.ask({ cwd, args, signal });
     const places = await ask(
       "rev-parse",
       "--path-format=absolute",
@@ -83,7 +65,7 @@ export class HelperWorktrees {
     if (!head.ok) return refusal("The repository has no commit yet.");
     const tree = await ask("cat-file", "-t", "HEAD:./");
     if (!tree.ok || tree.value.trim() !== "tree") return refusal(`The last commit has no folder ${cwd}.`);
-    const status = await this.#status(cwd, [
+    const status = await this.#git.status(cwd, [
       ...["--", ":/", ":(exclude,top,glob)**/*.chat", ":(exclude,top,glob)**/*.chat.d/**"],
     ]);
     if (!status.ok) return refusal(`The state of the repository is not known: ${status.why}.`);
@@ -132,14 +114,14 @@ export class HelperWorktrees {
     return await this.#inTurn(async () => {
       const { folder, branch, base, repository, prefix } = worktree;
       const cwd = this.#folder;
-      const list = await this.#ask(this.#reading, { cwd, args: ["worktree", "list", "--porcelain"] });
+      const list = await this.#git.ask({ cwd, args: ["worktree", "list", "--porcelain"] });
       if (!list.ok) return refusal(`Git does not list its worktrees: ${list.why}.`);
       const listed = readWorktrees(list.value).find((each) => each.folder === folder);
       if (listed === undefined || listed.unfinished) {
-        const config = await this.#withoutFilters(cwd);
+        const config = await this.#git.withoutFilters(cwd);
         if (!config.ok) return refusal(`The settings of the repository cannot be read: ${config.why}.`);
         const git = (place: string, ...args: string[]) =>
-          this.#ask(this.#sandbox([repository, place]), {
+          this.#git.change([repository, place], {
             cwd,
             args: ["worktree", ...args],
             config: config.value,
@@ -173,7 +155,7 @@ export class HelperWorktrees {
 
   /** Returns whether a worktree has changes that are not in a commit. */
   async isChanged({ folder }: Worktree): Promise<boolean> {
-    const status = await this.#status(folder, []);
+    const status = await this.#git.status(folder, []);
     return status.ok && status.value !== "";
   }
 
@@ -207,39 +189,10 @@ export class HelperWorktrees {
 
   async #branches(cwd: string): Promise<Outcome<readonly string[]>> {
     const args = ["for-each-ref", "--format=%(refname:strip=2)", `refs/heads/${BRANCHES}`];
-    const answer = await this.#ask(this.#reading, { cwd, args });
+    const answer = await this.#git.ask({ cwd, args });
     return answer.ok
       ? success(answer.value.split("\n"))
       : refusal(`The branches of the repository cannot be read: ${answer.why}.`);
-  }
-
-  /** Asks git for changes that are not in a commit. */
-  async #status(cwd: string, paths: readonly string[]) {
-    const config = await this.#withoutFilters(cwd);
-    if (!config.ok) return config;
-    const args = ["status", "--porcelain", "--untracked-files=normal", ...paths];
-    return await this.#ask(this.#reading, { cwd, args, config: config.value });
-  }
-
-  /** Returns the settings by which git runs no filter of the repository. */
-  async #withoutFilters(cwd: string) {
-    const names = await this.#ask(this.#reading, { cwd, args: ["config", "--list", "--name-only", "-z"] });
-    return names.ok ? { ok: true, value: withoutFilters(names.value.split("\0")) } as const : names;
-  }
-
-  /** The sandbox of the document that asks, with other writable paths and without the network. */
-  #sandbox(rw_paths: readonly string[]): RunSandbox {
-    const { environment, path, subject: { settings, loaded } } = this.#asking;
-    const policy = { ...settings.sandbox.policy, rw_paths, network: false, protect: [] };
-    return sandboxOf(environment, { path }, {
-      settings: { ...settings, sandbox: { ...settings.sandbox, policy } },
-      loaded,
-    });
-  }
-
-  async #ask(sandbox: RunSandbox, run: GitRun) {
-    const answer = await runGit(sandbox, this.#asking.environment, run);
-    return answer.ok ? { ok: true, value: new TextDecoder().decode(answer.value) } as const : answer;
   }
 
   async #inTurn<T>(work: () => Promise<Outcome<T>>): Promise<Outcome<T>> {

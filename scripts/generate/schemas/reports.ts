@@ -47,6 +47,8 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   "skills show": { module: "commands/catalog/skills.ts", call: 1 },
   "status": { module: "commands/read/status/json.ts" },
   "status --pending": { module: "commands/read/status/many.ts" },
+  "subagents clean": { module: "commands/catalog/subagents.ts", call: 1 },
+  "subagents list": { module: "commands/catalog/subagents.ts" },
   "tools list": { module: "commands/catalog/tools.ts" },
   "tools show": { module: "commands/catalog/tools.ts", call: 1 },
   "undo": { module: "commands/write/undo.ts" },
