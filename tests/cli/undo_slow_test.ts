@@ -195,6 +195,45 @@ test("undo never loses a file saved between its check and its write", async (pla
   assert.ok((await listSavedFiles(environment, document)).every(({ undone }) => !undone));
 });
 
+test("undo checks each file again under its lock, and restores none that changed since the plan", async (place) => {
+  const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+  const rows = [
+    ["saved", () => place.write("saved/a.txt", "mine\n"), /^changed since: line 1$/, "mine\n"],
+    [
+      "moved",
+      () => {
+        Deno.renameSync(place.path("moved"), place.path("away"));
+        Deno.mkdirSync(place.path("other"));
+        place.write("other/a.txt", "2\n");
+        Deno.symlinkSync("other", place.path("moved"));
+      },
+      /^another folder or file is in its place now$/,
+      "2\n",
+    ],
+  ] as const;
+  for (const [folder, change, why, text] of rows) {
+    Deno.mkdirSync(place.path(folder));
+    place.write(`${folder}/a.txt`, "1\n");
+    await made(place, [edit(`${folder}/a.txt`, "1", "2"), write(`${folder}.txt`, "new\n")]);
+    let isFirst = true;
+    // The newer change is undone first.
+    const [newer, older] = await undoChanges({
+      environment,
+      document: place.path("a.chat"),
+      meant: ({ path }) => path.includes(`/${folder}`),
+      dryRun: false,
+      between: () => {
+        if (isFirst) change();
+        isFirst = false;
+        return Promise.resolve();
+      },
+    });
+    assert.deepEqual([newer?.outcome, older?.outcome], ["put-back", "kept"]);
+    assert.match(older?.why ?? "", why);
+    assert.equal(place.read(`${folder}/a.txt`), text);
+  }
+});
+
 test("the oldest saved version is removed first when space runs out, and a file too large to save is reported once", async (place) => {
   const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
   const reported: string[] = [];

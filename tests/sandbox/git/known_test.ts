@@ -58,3 +58,17 @@ test("repositories that no longer exist are dropped from a long list, and from n
     assert.deepEqual(names(root), ["repositories"]);
   }
 });
+
+test("a notice says that a command made more folders than are searched, or repositories that are not remembered", async (root) => {
+  plant(root, "project/");
+  const many = projectSandbox(root);
+  await runInside(many, "for a in $(seq 45); do mkdir $a && (cd $a && mkdir $(seq 50)); done");
+  assert.deepEqual(many.notices().map(({ code }) => code), ["folders-not-searched"]);
+  Deno.removeSync(`${root}/project`, { recursive: true });
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  await runInside(sandbox, "true");
+  plant(root, `${FOLDER}/repositories/`);
+  await runInside(sandbox, "git init -q made");
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), ["repositories-not-remembered"]);
+});
