@@ -163,6 +163,7 @@ export {
   type FileTurn,
   type MountablePolicy,
   type PathView,
+  type PipedProcess,
   type Policy,
   type PreparedCommand,
   type PrepareOptions,

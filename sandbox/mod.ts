@@ -31,6 +31,7 @@ export type {
   FileTurn,
   MountablePolicy,
   PathView,
+  PipedProcess,
   Policy,
   PreparedCommand,
   PrepareOptions,

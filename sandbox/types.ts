@@ -286,6 +286,20 @@ export interface PreparedCommand {
   dispose(): Promise<void>;
 }
 
+/** A process whose standard streams are pipes. */
+export interface PipedProcess {
+  /** Id of the process. */
+  readonly pid: number;
+  /** Standard input. */
+  readonly stdin: WritableStream<Uint8Array<ArrayBuffer>>;
+  /** Standard output. */
+  readonly stdout: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Standard error. */
+  readonly stderr: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** How the process ended. */
+  readonly status: Promise<{ readonly code: number; readonly signal: string | null }>;
+}
+
 /** A command as a backend prepares it. */
 export interface BackendPreparation extends Omit<PreparedCommand, "wrapped" | "start" | "handOut"> {
   /** The argument list without names that differ between runs. */
@@ -301,7 +315,7 @@ export interface BackendPreparation extends Omit<PreparedCommand, "wrapped" | "s
    * waits as that of `gated`, or does not wait if the kind is null.
    */
   readonly takeStarted?: (kind: "empty" | "piped" | null, options: SpawnOptions) => {
-    readonly child: Deno.ChildProcess;
+    readonly child: PipedProcess;
     readonly line: string;
   } | null;
   /** Value that the processes carry in their environment, to find them after this program is gone. */

@@ -3,7 +3,7 @@
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { onExit } from "../../base/system/exit.ts";
 import { after } from "../../base/system/timer.ts";
-import type { Running, SpawnOptions } from "../types.ts";
+import type { PipedProcess, Running, SpawnOptions } from "../types.ts";
 import { endFamily, endGently, killFamily } from "./end_family.ts";
 import { MARK } from "./marks.ts";
 import { processEntry } from "./process_table.ts";
@@ -49,7 +49,7 @@ export interface Gate {
 
 /** A process that waits for the line that names its command. */
 export interface StartedAhead {
-  readonly child: Deno.ChildProcess;
+  readonly child: PipedProcess;
   readonly line: string;
 }
 
@@ -67,7 +67,7 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
   let killing: Promise<void> | undefined;
   watchOver(child.pid, mark);
   /** Replaces a process whose command did not begin; null if it stays the last one. */
-  const replace = (): Deno.ChildProcess | null => {
+  const replace = (): PipedProcess | null => {
     if (killing !== undefined || gate?.mayRunAgain?.() !== true) return null;
     const next = launch(argv, options, gate);
     if (!next.ok) return null;
@@ -100,13 +100,13 @@ function launch(
   argv: readonly string[],
   options: SpawnOptions,
   gate: Gate | undefined,
-): Outcome<Deno.ChildProcess> {
+): Outcome<PipedProcess> {
   const [program] = argv;
   if (program === undefined || program === "") {
     return failure("spawn-failed", "The command is empty, so there is no program to start.");
   }
   const ahead = isDirectory(options.cwd) ? gate?.takeStarted?.() ?? null : null;
-  let child: Deno.ChildProcess;
+  let child: PipedProcess;
   try {
     const env = { ...options.env, ...(gate?.mark === undefined ? {} : { [MARK]: gate.mark }) };
     const hasInput = options.stdin !== undefined || options.keepInput === true || gate !== undefined;
@@ -190,11 +190,11 @@ function killAll(): void {
  * @param replace starts another process after one has ended before its command could begin; null if it cannot
  */
 async function begin(
-  first: Deno.ChildProcess,
+  first: PipedProcess,
   gate: Gate,
   input: SpawnOptions["stdin"],
-  replace: () => Deno.ChildProcess | null,
-): Promise<Deno.ChildProcess> {
+  replace: () => PipedProcess | null,
+): Promise<PipedProcess> {
   let child = first;
   while (!await isReady(child, gate)) {
     const next = (await child.status).signal === null ? replace() : null;
@@ -210,7 +210,7 @@ async function begin(
 }
 
 /** Waits until the process would end together with this program. False if the process ended before. */
-async function isReady({ pid, status }: Deno.ChildProcess, { isTied }: Gate): Promise<boolean> {
+async function isReady({ pid, status }: PipedProcess, { isTied }: Gate): Promise<boolean> {
   let ended = false;
   const end = status.then(() => void (ended = true));
   // A process that is gone counts as tied, because it cannot be read any more.
