@@ -266,6 +266,12 @@ test("what the kernel cannot refuse is a failure with the reason, and nothing ru
   assert.equal((await sandbox.prepare(["true"])).ok, false);
 });
 
+test("a command does not begin without the lock under which runs repair", async (root) => {
+  plant(root, "project/", "home/.local/state/flemma/commands/.repairs/");
+  const prepared = await sandboxIn(root).prepare(["true"]);
+  assert.equal(prepared.ok ? "" : prepared.problem.code, "command-not-recorded");
+});
+
 test("a protected folder that is too large to restore is named if it is elsewhere, and refused if the run needs it", async (root) => {
   plant(root, "project/notes.chat", "other/.flemma/tools/small", "home/.config/flemma/");
   Deno.writeTextFileSync(`${root}/other/.flemma/tools/big`, "x".repeat(300_000));

@@ -122,6 +122,13 @@ test("leftovers of a killed run delay no tool and no command", async (root) => {
   assert.deepEqual([turn.waited, living(root)], [[], []]);
 });
 
+test("an entry of a command that cannot be read is reported, and does not count as an ended command", async (root) => {
+  plant(root, "home/.local/state/flemma/commands/odd/");
+  const notes: string[] = [];
+  const written = await turnsIn(root, notes).files("write", hands("/w/a"), () => Promise.resolve("written"));
+  assert.deepEqual([written, notes], ["written", ["state-unwritable"]]);
+});
+
 test("if a person stops the wait for a command of this or another run, the wait ends and the tool does nothing", async (root) => {
   const [one, other] = [turnsIn(root), turnsIn(root)];
   assert.ok((await other.commandBegins(["/w"])).ok);
