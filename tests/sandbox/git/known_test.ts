@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { KnownRepositories } from "../../../sandbox/git/known.ts";
-import { plant, projectSandbox, runInside, world } from "../fixture.ts";
+import { git, plant, projectSandbox, runInside, world } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
 const FOLDER = "home/.local/state/flemma";
@@ -25,6 +25,15 @@ test("the next run knows the repositories that the last command of a run created
   plant(root, "project/");
   await runInside(projectSandbox(root), "git init -q made; git init -q --bare bare");
   assert.deepEqual(knownIn(root), [`${root}/project/bare`, `${root}/project/made`]);
+});
+
+test("repositories are remembered before the first command begins, which may hide them", async (root) => {
+  plant(root, "project/");
+  git(`${root}/project`, "init", "-q", "there");
+  const prepared = await projectSandbox(root).prepare(["true"]);
+  assert.ok(prepared.ok);
+  assert.deepEqual(knownIn(root), [`${root}/project/there`]);
+  await prepared.value.dispose();
 });
 
 test("lines that are not an absolute path in JSON are ignored, and a list that cannot be read is a problem", (root) => {
