@@ -277,7 +277,10 @@ export interface SayOptions {
 export interface RunResult extends Stop {
   /** The text of the model's last message, without thinking and calls; empty if the model wrote no text in this run. */
   readonly reply: string;
-  /** Tokens and cost of the requests of this run; null if none was sent, or if none reported them. */
+  /**
+   * Tokens and cost of the requests of this run, without those of its helpers, which `flemma usage` counts; null if none
+   * was sent, or if none reported them.
+   */
   readonly usage: UsageTotal | null;
 }
 

@@ -5,6 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { createFile } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
+import { callerOf } from "../../base/paths.ts";
 import type { Chat, Turn } from "../../parser/types.ts";
 
 /** Ids of this process that could not be stored, by the name of their file. */
@@ -14,6 +15,7 @@ const unstored = new Map<string, string>();
  * Returns the id of a conversation, and creates it if there is none; null if the document has no message. It is stored
  * by the digest of the first message and its reply, which a document keeps when it is moved, renamed or continued, and
  * which another conversation with the same question does not have. Before the first reply, the path tells them apart.
+ * All helpers of a document have the same id.
  */
 export async function cacheKey(
   chat: Chat,
@@ -24,6 +26,12 @@ export async function cacheKey(
   if (at < 0) return null;
   const reply = chat.turns.slice(at).find(({ role }) => role === "Assistant");
   const folder = `${stateFolder(environment)}/cache_keys`;
+  const caller = callerOf(document);
+  if (caller !== null) {
+    // Helpers of one document begin with the same tools and instructions, which the provider then caches once.
+    const shared = `${folder}/helpers-${await digest([caller])}`;
+    return findId(shared) ?? await storeId(folder, shared, newId());
+  }
   const question = textOf(chat, chat.turns[at]!);
   const first = `${folder}/first-${await digest([document, question])}`;
   if (reply === undefined) return findId(first) ?? await storeId(folder, first, newId());

@@ -70,6 +70,17 @@ Deno.test("the cache key is a random id that stays when the document is continue
   });
 });
 
+Deno.test("the helpers of a document share a cache key, which no other document has", () =>
+  inFolder(async (folder) => {
+    const keyOf = async (name: string, text = HI) => keyIn(await bodyOf(folder, text, name));
+    const key = await keyOf("talk.chat.d/a.chat");
+    assert.match(key ?? "", /^[0-9a-f]{32}$/);
+    assert.equal(await keyOf("talk.chat.d/b.chat", LONGER), key);
+    for (const other of ["talk.chat", "other.chat.d/a.chat", "talk.chat.d/a.chat.d/c.chat"]) {
+      assert.notEqual(await keyOf(other), key, other);
+    }
+  }));
+
 Deno.test("two conversations with the same first message have different cache keys, before and after their replies", async () => {
   await inFolder(async (folder) => {
     const key = async (text: string, name: string) => keyIn(await bodyOf(folder, text, name));
