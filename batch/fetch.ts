@@ -8,7 +8,7 @@ import { knownPath, readDocument } from "../cycle/storage/read.ts";
 import type { Emit } from "../cycle/types.ts";
 import { parse } from "../parser/mod.ts";
 import { replyPlaceholder } from "../parser/view/placeholder.ts";
-import { clientOf, type KnownClient } from "./client_of.ts";
+import { type ClientHost, clientOf, type KnownClient } from "./client_of.ts";
 import { type CollectedRequest, Purse } from "./collect.ts";
 import { deliver, type DeliveredResult, settleWithoutDocument } from "./deliver.ts";
 import { ownSignal, runInTurn } from "./in_turn.ts";
@@ -382,4 +382,36 @@ export async function cancelBatch(
   const all = { ...options, files: [], goesOn: false, jobs: 1 };
   await new Fetcher(all, spool, new Map(), { settles: true }).end(journal, known.value, state.value);
   return success("ended");
+}
+
+/**
+ * Notes the provider's name of a batch whose creation was not answered, as the person knows it from the provider.
+ *
+ * @param remote the provider's name of the batch
+ */
+export async function adoptBatch(
+  { head: { id } }: Pick<BatchRecord, "head">,
+  remote: string,
+  options: ClientHost,
+): Promise<Problem | null> {
+  const { environment } = options;
+  using journal = await BatchJournal.open(environment, id);
+  if (journal === null) return { code: "batch-busy", message: `Another run works on the batch ${id}.` };
+  const { record } = journal;
+  if (record.remote !== null || record.posted === null) {
+    const message = record.remote === null
+      ? `The batch ${id} was never sent.`
+      : `The batch ${id} is ${record.remote} at its provider.`;
+    return { code: "batch-known", message, next: "Go on with: flemma batch fetch" };
+  }
+  const other = (await readBatches(environment)).find((one) => one.remote === remote);
+  if (other !== undefined) {
+    return { code: "batch-known", message: `${remote} is the batch ${other.head.id} already.` };
+  }
+  const known = await clientOf(record, options);
+  if (!known.ok) return known.problem;
+  const state = await stateOf({ ...record, remote }, known.value);
+  if (!state.ok) return state.problem;
+  await journal.recordCreated(remote);
+  return null;
 }

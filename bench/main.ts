@@ -10,6 +10,7 @@ import { record, thisMachine } from "./record/record.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   approval: () => import("./approval.ts"),
+  batch: () => import("./many/batch.ts"),
   calls: () => import("./many/at_once.ts"),
   ceilings: () => import("./ceilings/sizes.ts"),
   "many-calls": () => import("./many/calls.ts"),

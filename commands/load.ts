@@ -83,6 +83,7 @@ export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "batch send": () => import("./run/batch/send.ts"),
   "batch status": () => import("./run/batch/status.ts"),
   "batch fetch": () => import("./run/batch/fetch.ts"),
+  "batch adopt": () => import("./run/batch/adopt.ts"),
   "batch cancel": () => import("./run/batch/cancel.ts"),
   "replay record": () => import("./run/replay/record.ts"),
   "replay run": () => import("./run/replay/run.ts"),

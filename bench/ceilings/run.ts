@@ -15,15 +15,16 @@ const MB = 1024 * 1024;
 /** Clock ticks per second, in which Linux counts processor time for programs. */
 const TICKS = 100;
 
-/** Runs the program in `folder`. Throws with its output if it does not end as expected. Linux only. */
+/** Runs the program, or a bundle of it, in `folder`. Throws with its output if it does not end as expected. Linux only. */
 export async function spent(
   folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   exits: readonly number[] = [0],
+  program = CLI,
 ): Promise<Spent> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", CLI, ...args],
+    args: ["run", "-A", "--quiet", program, ...args],
     cwd: folder,
     env: {
       HOME: `${folder}/home`,

@@ -132,6 +132,34 @@ for (const shape of ["anthropic", "openai", "vendor"] as const) {
     }));
 }
 
+test("a batch that the provider does not list is adopted by its name there, and nothing is sent again", (place) =>
+  withBatchServer("openai", { answer: answers, creation: () => "lost", isListed: false }, async (server) => {
+    const { env, paid, batches } = server;
+    place.settings(server.settings);
+    for (const file of ["q0.chat", "q1.chat"]) place.write(file, "@You:\nQuestion 0?\n");
+    await place.exits(3, ["batch", "send", "q0.chat", "q1.chat"], { env });
+    const undecided = await place.exits(3, ["batch", "fetch"], { env });
+    const [, id = ""] = /flemma batch adopt ([0-9a-f]+) NAME/.exec(undecided.stderr) ?? [];
+    for (
+      const [words, said] of [
+        [["none", "batch_x"], /No batch none is out\./],
+        [[id, "batch_x"], /does not know the batch batch_x/],
+      ] as const
+    ) assert.match((await place.exits(1, ["batch", "adopt", ...words], { env })).stderr, said);
+    const remote = batches[0]!.id;
+    await place.exits(0, ["batch", "adopt", id, remote], { env });
+    const again = await place.exits(1, ["batch", "adopt", id, remote], { env });
+    assert.ok(again.stderr.includes(`The batch ${id} is ${remote} at its provider.`), again.stderr);
+    await place.exits(0, ["batch", "fetch"], { env });
+    for (const file of ["q0.chat", "q1.chat"]) assert.match(place.read(file), /The answer to Question 0\./);
+    assert.equal(paid.length, 2);
+    place.write("q2.chat", "@You:\nQuestion 2?\n");
+    await place.exits(3, ["batch", "send", "q2.chat"], { env });
+    const [, second = ""] = /`batch ([0-9a-f]+)`/.exec(place.read("q2.chat")) ?? [];
+    const taken = await place.exits(1, ["batch", "adopt", second, remote], { env });
+    assert.ok(taken.stderr.includes(`${remote} is the batch ${id} already.`), taken.stderr);
+  }));
+
 test("gemini: results in a file are read like those in the response", (place) =>
   withSent(place, "gemini", { file: true }, async ({ env }) => {
     await place.exits(0, ["batch", "fetch"], { env });

@@ -37,6 +37,8 @@ export interface ServerOptions {
   readonly forgets?: boolean;
   /** True to end a batch as expired. @default false */
   readonly expires?: boolean;
+  /** False to leave all batches out of the list (OpenAI). @default true */
+  readonly isListed?: boolean;
   /** True to name a file for the results (Gemini). @default the results are inline */
   readonly file?: boolean;
   /** Number of a request that makes the whole batch fail (OpenAI). @default none */
@@ -298,7 +300,8 @@ export class BatchServer {
     }
     if (method === "GET" && path === "/batches") {
       for (const batch of this.batches) this.#look(batch);
-      return Response.json({ data: this.batches.map((batch) => this.#fileBatch(batch)) });
+      const listed = this.#options.isListed === false ? [] : this.batches;
+      return Response.json({ data: listed.map((batch) => this.#fileBatch(batch)) });
     }
     const endpoint = this.#shape === "vendor" ? "/v1/chat/completions" : "/v1/responses";
     if (method === "POST" && path === "/batches") {

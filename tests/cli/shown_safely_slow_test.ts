@@ -38,6 +38,7 @@ const CALLED: Readonly<Record<string, readonly (readonly string[])[] | string>> 
   "batch send": [["batch", "send", NAME, `gone${INLINE}`]],
   "batch status": [["batch", "status"]],
   "batch fetch": [["batch", "fetch", NAME]],
+  "batch adopt": [["batch", "adopt", `b${INLINE}`, `r${INLINE}`]],
   "batch cancel": [["batch", "cancel", `b${INLINE}`]],
   review: [["review", NAME]],
   cancel: [["cancel", NAME], ["cancel", "--list"]],

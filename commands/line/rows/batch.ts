@@ -105,4 +105,17 @@ export const BATCH_COMMANDS: readonly Command[] = [
     options: [...CONFIG, QUIET_RUN, HELP],
     example: "flemma batch cancel",
   },
+  {
+    name: "batch adopt",
+    usage: "ID NAME",
+    summary: "name the provider's batch of a send whose answer was lost",
+    details:
+      "flemma finds such a batch itself if the provider lists it. If not, look it up in the provider's console, and name it " +
+      "here: ID is the batch in flemma batch status, NAME that of the provider. To free the documents instead: flemma batch " +
+      "cancel ID.",
+    kind: "none",
+    arity: [2, 2],
+    options: [...CONFIG, QUIET_RUN, HELP],
+    example: "flemma batch adopt 3f9c21ab04 batch_abc123",
+  },
 ];

@@ -110,7 +110,8 @@ export class BatchLines {
         this.#exits.push(Exit.person);
         return messages.say(
           `Batch ${event.record.head.id}: it is not known yet whether ${event.record.head.provider} took it. Fetch again ` +
-            `later, or free its documents: flemma batch cancel ${event.record.head.id}`,
+            `later, name it (flemma batch adopt ${event.record.head.id} NAME), or free its documents: ` +
+            `flemma batch cancel ${event.record.head.id}`,
         );
       case "gone":
         this.#exits.push(Exit.failure);
