@@ -455,19 +455,24 @@ export class Session implements ChatSession {
     this.#runtime.forgetTools();
     await this.#runtime.servers.close();
     await this.#opened.close();
-    this.#leaveJobs(this.#runtime);
+    await this.#leaveJobs(this.#runtime);
   }
 
   /** Leaves running jobs to the program that keeps them. */
-  #leaveJobs(runtime: Runtime): void {
+  async #leaveJobs(runtime: Runtime): Promise<void> {
     const { jobKeeper, environment, emit = () => {} } = this.#options;
     const { path, chat } = this;
-    if (jobKeeper === undefined || path === null || !runtime.jobs.isAlive) return;
+    if (jobKeeper === undefined || path === null || !runtime.jobs.isUsed) return;
     const settle = async () => {
       await runtime.endTools();
       await runtime.changes.done();
     };
-    jobKeeper.keep({ parts: runtime.kept(), environment, path, chat, emit, settle });
+    if (runtime.jobs.isAlive) {
+      return jobKeeper.keep({ parts: runtime.kept(), environment, path, chat, emit, settle });
+    }
+    // The last one may have ended after the run.
+    await runtime.jobs.idle();
+    await settle();
   }
 
   get #sessionRules() {

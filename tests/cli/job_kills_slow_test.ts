@@ -4,8 +4,9 @@
 import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
 import { documentJobs } from "../../parser/view/jobs.ts";
-import { testWithScene as test } from "./harness.ts";
+import { type Scene, testWithScene as test } from "./harness.ts";
 import { frames } from "../cycle/sending.ts";
+import { watching } from "./watching.ts";
 
 /** Number of kills; `FLEMMA_JOB_KILLS` asks for more. */
 const KILLS = Number(Deno.env.get("FLEMMA_JOB_KILLS") ?? 8);
@@ -54,25 +55,12 @@ function answer(body: string): Response {
   return new Response(text, { headers: { "content-type": "text/event-stream" } });
 }
 
-test("after kill -9 at any moment, every job has its result once, and no process is left", async (place) => {
-  const server = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen() {} },
-    async (request) => answer(await request.text()),
-  );
-  const env = { ANTHROPIC_API_KEY: "k", FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.addr.port}` };
-  place.settings("tools: { auto_approve: [bash] }\n");
-  const begin = (name: string) => place.write(name, "@You:\nGo.\n");
-  begin("whole.chat");
-  const began = performance.now();
-  const whole = await place.start(["advance", "whole.chat"], { env }).finished;
-  assert.equal(whole.code, 0, whole.stderr);
-  const usual = performance.now() - began;
-  const outcomes = new Map<string, number>();
-  for (let kill = 0; kill < KILLS; kill++) {
-    const name = `killed-${kill}.chat`;
-    begin(name);
+type Kill = (place: Scene, name: string, env: Readonly<Record<string, string>>, at: number) => Promise<void>;
+
+const KILLERS: Readonly<Record<string, Kill>> = {
+  advance: async (place, name, env, at) => {
+    place.write(name, "@You:\nGo.\n");
     const run = place.start(["advance", name], { env });
-    const at = usual * (0.1 + 0.9 * (kill + 0.5) / KILLS);
     await new Promise((done) => setTimeout(done, at));
     try {
       run.kill("SIGKILL");
@@ -81,6 +69,41 @@ test("after kill -9 at any moment, every job has its result once, and no process
       assert.ok(thrown instanceof TypeError);
     }
     await run.finished;
+  },
+  watch: async (place, name, env, at) => {
+    place.write(name, "@You:\n");
+    await watching(place, env, [name], async (watch) => {
+      place.write(name, "@You:\nGo.\n");
+      // Later than the run usually ends: then the first job runs on.
+      await new Promise((done) => setTimeout(done, at * 1.5));
+      watch.kill("SIGKILL");
+      await watch.ends();
+    });
+  },
+};
+
+for (const [program, kill] of Object.entries(KILLERS)) {
+  test(`after kill -9 of ${program} at any moment, every job has its result once, and no process is left`, (place) =>
+    killed(place, kill));
+}
+
+async function killed(place: Scene, killAt: Kill): Promise<void> {
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    async (request) => answer(await request.text()),
+  );
+  const env = { ANTHROPIC_API_KEY: "k", FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.addr.port}` };
+  place.settings("tools: { auto_approve: [bash] }\n");
+  place.write("whole.chat", "@You:\nGo.\n");
+  const began = performance.now();
+  const whole = await place.start(["advance", "whole.chat"], { env }).finished;
+  assert.equal(whole.code, 0, whole.stderr);
+  const usual = performance.now() - began;
+  const outcomes = new Map<string, number>();
+  for (let kill = 0; kill < KILLS; kill++) {
+    const name = `killed-${kill}.chat`;
+    const at = usual * (0.1 + 0.9 * (kill + 0.5) / KILLS);
+    await killAt(place, name, env, at);
     for (let again = 0; again < 2; again++) {
       const next = await place.start(["advance", name], { env }).finished;
       // A call that was running when the program was killed waits for the person.
@@ -102,7 +125,7 @@ test("after kill -9 at any moment, every job has its result once, and no process
   }
   if (KILLS > 20) Deno.stderr.writeSync(new TextEncoder().encode(`${JSON.stringify([...outcomes])}\n`));
   await server.shutdown();
-});
+}
 
 /** The living processes of jobs. */
 function sleepers(): string[] {

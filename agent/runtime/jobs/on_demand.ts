@@ -27,6 +27,11 @@ export class JobsOnDemand {
     return this;
   }
 
+  /** True if the document named jobs, or a call did. */
+  get isUsed(): boolean {
+    return this.#made !== null;
+  }
+
   /** True if a job runs. */
   get isAlive(): boolean {
     return this.#made !== null && this.#made.running.length > 0;
