@@ -42,6 +42,22 @@ const rows: readonly Row[] = [
     untrusted: [],
     notices: ["mcp-unnameable"],
   }],
+  [
+    "may set only public members of oauth, and others are reported",
+    FILE({
+      a: { url: "https://a.example/mcp", oauth: { clientId: "x", client_secret: "s" } },
+      b: { url: "https://b.example/mcp", oauth: { scopes: ["read"] } },
+    }),
+    true,
+    {
+      servers: {
+        a: { url: "https://a.example/mcp", oauth: { client_id: "x" } },
+        b: { url: "https://b.example/mcp", oauth: { scopes: ["read"] } },
+      },
+      untrusted: [],
+      notices: ["mcp-oauth-ignored"],
+    },
+  ],
   ["of a file without JSON are reported", "{", true, {
     servers: {},
     untrusted: [],
