@@ -70,14 +70,18 @@ export function median(values: readonly number[]): number {
 /**
  * Runs each case `rounds` times in turn, so that a busy moment affects all alike, and returns the median milliseconds
  * of each. One unmeasured round goes first.
+ *
+ * @param pause milliseconds before each case, for what the one before left to do
  */
 export async function interleaved(
   cases: Readonly<Record<string, () => unknown>>,
   rounds: number,
+  pause = 0,
 ): Promise<Record<string, number>> {
   const times: Record<string, number[]> = {};
   for (let round = -1; round < rounds; round++) {
     for (const [name, run] of Object.entries(cases)) {
+      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
       const start = performance.now();
       await run();
       const spent = performance.now() - start;

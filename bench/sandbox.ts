@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../config/settings.generated.ts";
-import { landlockVersion } from "../sandbox/backends/landlock.ts";
+import { landlockVersion } from "../sandbox/kernel/landlock_version.ts";
 import { bwrap } from "../sandbox/backends/builtin.ts";
 import type { Outcome } from "../base/problem.ts";
 import { createSandbox, type Running, type RunSandbox, spawn } from "../sandbox/mod.ts";
@@ -10,6 +10,9 @@ import { WAIT_FOR_START } from "../sandbox/process/inner_script.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
 
 const ROUNDS = 50;
+
+/** Milliseconds between two commands. In a run, the model's reply takes longer. */
+const PAUSE = 100;
 
 /** Milliseconds after which modification times of folders can be trusted. */
 const QUIET = 4000;
@@ -58,7 +61,7 @@ const bench: Bench = {
           cases[`${name}, ${count} repositories, bwrap only`] = () => run(plain, environment);
           cases[`${name}, ${count} repositories, with flemma`] = () => wrapped(sandbox, inner, environment);
         }
-        for (const [label, value] of Object.entries(await interleaved(cases, ROUNDS))) {
+        for (const [label, value] of Object.entries(await interleaved(cases, ROUNDS, PAUSE))) {
           const against = label.replace(/with flemma$/, "bwrap only");
           figures.push({ case: label, value, unit: "ms", ...(against === label ? {} : { against, goal }) });
         }

@@ -2,7 +2,7 @@
 // worked. Loaded only if this backend is used.
 
 import type { Environment } from "../../base/environment.ts";
-import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import { prepareHandles } from "../../base/system/libc.ts";
 import { ownDeno } from "../../base/system/own_deno.ts";
 import {
@@ -24,7 +24,8 @@ import {
   RUNTIME_ARGUMENTS,
   WAITS,
 } from "../kernel/launcher_plan.ts";
-import { ARCHITECTURES, seccompFilter } from "../kernel/seccomp.ts";
+import { landlockVersion } from "../kernel/landlock_version.ts";
+import { seccompFilter } from "../kernel/seccomp.ts";
 import { startAhead, takeWaiting } from "../kernel/waiting_launcher.ts";
 import { readIfPresent } from "../policy/late_masks.ts";
 import { withInnerScript } from "../process/inner_script.ts";
@@ -34,45 +35,11 @@ import type { BackendPreparation, Host, MountablePolicy, SetupFailure } from "..
 import { limitedCommand, type Parts, takeBack } from "./prepare.ts";
 import { EMPTY_COMMAND } from "./probe.ts";
 
-const LANDLOCK_CREATE = 444n;
-const ASK_VERSION = 1n;
-const ENOSYS = 38;
 const AF_UNIX = 1;
 const AF_INET = 2;
 
 /** A device that everybody may open, and that no rule grants. */
 const UNGRANTED_DEVICE = "/dev/ptmx";
-
-let version: Outcome<number> | undefined;
-
-/** The version of the kernel's interface. Fails if the kernel has none, or if this machine cannot start the launcher. */
-export function landlockVersion(): Outcome<number> {
-  return version ??= askVersion();
-}
-
-function askVersion(): Outcome<number> {
-  if (Deno.build.os !== "linux" || !Object.hasOwn(ARCHITECTURES, Deno.build.arch)) {
-    return failure("other-system", "Landlock is available on Linux for x86_64 and aarch64 only.");
-  }
-  try {
-    const library = Deno.dlopen("libc.so.6", {
-      syscall: { parameters: ["i64", "i64", "i64", "i64"], result: "i64" },
-      __errno_location: { parameters: [], result: "pointer" },
-    });
-    const answer = Number(library.symbols.syscall(LANDLOCK_CREATE, 0n, 0n, ASK_VERSION));
-    const errno = new Deno.UnsafePointerView(library.symbols.__errno_location()!).getInt32();
-    if (answer > 0) return success(answer);
-    return errno === ENOSYS
-      ? failure("landlock-missing", "This kernel has no Landlock.", "Use Linux 5.19 or later, built with it.")
-      : failure(
-        "landlock-missing",
-        "Landlock is switched off on this machine.",
-        "Start the kernel with landlock in its list of security modules (lsm=landlock,…).",
-      );
-  } catch (thrown) {
-    return failure("landlock-missing", `The C library cannot be used: ${thrownText(thrown)}`);
-  }
-}
 
 /** Checks whether the kernel has Landlock, and whether there is a Deno to start the launcher. */
 export function isLandlockPresent(host: Host): Outcome<void> {

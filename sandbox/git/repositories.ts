@@ -27,6 +27,8 @@ export interface Repositories {
   readonly gitFolders: readonly string[];
   /** Folders with too many repositories. They are read-only as a whole, and nothing in them is listed. */
   readonly held: readonly string[];
+  /** True if a sandbox that mounts nothing could protect all of them one by one. */
+  readonly fitsUnmounted: boolean;
 }
 
 interface Shape {
@@ -191,7 +193,7 @@ export class RepositoriesOfRun {
 
   #find(found: TreeScanResult, snapshot: FsSnapshot): Repositories {
     const { folders, known } = this.#places;
-    const held = this.atStart?.held ?? [];
+    const { held = [], fitsUnmounted = true } = this.atStart ?? {};
     const isHeld = (path: string) => held.some((folder) => isInside(path, folder));
     const repositories = new Set(found.repositories);
     const gitFolders = new Set(found.gitFolders);
@@ -222,6 +224,7 @@ export class RepositoriesOfRun {
       repositories: [...repositories].filter((path) => !isHeld(path)),
       gitFolders: [...gitFolders].filter((path) => !isHeld(path)),
       held,
+      fitsUnmounted,
     };
   }
 }
@@ -245,6 +248,7 @@ function withoutCrowds(
   const limit = mountsNothing ? MOST_OPEN : MOST_REPOSITORIES;
   const isOpen = (folder: string) => [...folders, ...writable].some((path) => isInside(path, folder));
   let all = [...repositories, ...gitFolders];
+  const fitsUnmounted = all.length <= MOST_OPEN;
   const held: string[] = [];
   while (all.length > limit) {
     const counts = new Map<string, number>();
@@ -256,16 +260,27 @@ function withoutCrowds(
     all = all.filter((path) => !isInside(path, most[0]));
   }
   const isKept = (path: string) => all.includes(path);
-  return { repositories: repositories.filter(isKept), gitFolders: gitFolders.filter(isKept), held };
+  return {
+    repositories: repositories.filter(isKept),
+    gitFolders: gitFolders.filter(isKept),
+    held,
+    fitsUnmounted,
+  };
 }
 
-/** Reports folders that are read-only because they contain too many repositories. */
-export function readOnlyFolderNotice(folder: string): Problem {
+/**
+ * Reports folders that are read-only because they contain too many repositories.
+ *
+ * @param other a backend that works here and would protect each of them; null if there is none
+ */
+export function readOnlyFolderNotice(folder: string, other: string | null): Problem {
   return {
     code: "too-many-repositories",
     message:
       `${folder} contains too many git repositories to protect each one, so it is read-only for commands.`,
-    next: "To change files there, start flemma in the folder of one repository.",
+    next: other === null
+      ? "To change files there, start flemma in the folder of one repository."
+      : `To change files there, start flemma in the folder of one repository, or use the sandbox ${other}, which covers less: flemma sandbox use ${other}`,
   };
 }
 

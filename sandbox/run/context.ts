@@ -9,6 +9,7 @@ import type { SandboxSettings } from "../../config/settings.generated.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { TreeScan } from "../paths/tree_scan.ts";
+import { landlockVersion } from "../kernel/landlock_version.ts";
 import { listeningSockets } from "../policy/listening.ts";
 import { type ResolvedPolicy, resolvePolicy } from "../policy/policy.ts";
 import { createHost } from "../process/host.ts";
@@ -178,7 +179,7 @@ export class RunContext {
     const places = { folders, writable, known: known.below(writable), mountsNothing };
     const found = scan.scan(stats);
     const repositories = new RepositoriesOfRun(places, found, new FsSnapshot(stats));
-    const { held } = repositories.atStart;
+    const { held, fitsUnmounted } = repositories.atStart;
     scan.skip(held);
     const home = realPath(this.host.environment.home, this.host.environment.cwd, snapshot) ?? "/";
     const watched = new WatchedFiles(
@@ -188,7 +189,13 @@ export class RunContext {
     );
     const protection = { real: [], links: [] };
     const partial = found.partial.filter((folder) => !held.includes(folder));
-    const limits = [...held.map(readOnlyFolderNotice), ...partial.map(partialScanNotice)];
+    // What was not searched can have more of them.
+    const fits = held.length > 0 && fitsUnmounted && found.partial.length === 0;
+    const other = fits && landlockVersion().ok ? "landlock" : null;
+    const limits = [
+      ...held.map((folder) => readOnlyFolderNotice(folder, other)),
+      ...partial.map(partialScanNotice),
+    ];
     const tracked = new TrackedGuard(folders, snapshot);
     this.#start = { repositories, known, removed, limits, scan, watched, tracked, protection };
     // Paths protected only by their present kind, such as `.git`, are excluded: a repository may be created during the

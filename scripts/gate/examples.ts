@@ -79,12 +79,28 @@ async function modelOf(root: string, text: string): Promise<Replay | null> {
   return await startReplay(script.value);
 }
 
-async function checkPage(root: string, page: string, program: readonly string[]): Promise<string[]> {
+/** Where the examples of a page run. */
+export interface ExamplePlace {
+  /** The folder around them. @default the one for temporary files */
+  readonly dir?: string;
+  /** Called with the folder of the examples after a fence wrote a file into it. */
+  onFile?(folder: string): Promise<void>;
+  /** Returns the command that runs an example elsewhere. */
+  wrap?(command: readonly string[]): readonly string[];
+}
+
+/** Returns sentences about every example of one page that differs from it. */
+export async function checkPage(
+  root: string,
+  page: string,
+  program: readonly string[],
+  { dir, onFile, wrap = (command) => command }: ExamplePlace = {},
+): Promise<string[]> {
   const text = await Deno.readTextFile(`${root}/${page}`);
   const fences = fencesOf(text);
   if (!fences.some((fence) => fence.info === "console")) return [];
   await using model = await modelOf(root, text);
-  const folder = await Deno.makeTempDir({ prefix: "flemma-docs-" });
+  const folder = await Deno.makeTempDir({ dir, prefix: "flemma-docs-" });
   const faults: string[] = [];
   try {
     for (const part of ["bin", "home", "place"]) await Deno.mkdir(`${folder}/${part}`);
@@ -101,10 +117,13 @@ async function checkPage(root: string, page: string, program: readonly string[])
     );
     for (const fence of fences) {
       const file = /(?:^|\s)file=(\S+)/.exec(fence.info)?.[1];
-      if (file !== undefined) await write(`${folder}/place/${file}`, `${fence.body}\n`);
+      if (file !== undefined) {
+        await write(`${folder}/place/${file}`, `${fence.body}\n`);
+        await onFile?.(folder);
+      }
       if (fence.info !== "console") continue;
       for (const { command, output } of examplesOf(fence.body)) {
-        const printed = await runExample(command, folder, model);
+        const printed = await runExample(wrap(["sh", "-c", `exec 2>&1\n${command}`]), folder, model);
         if (!matches(output, printed)) {
           faults.push(`${page}:${fence.line}: \`${command}\` printed\n    ${printed.join("\n    ")}`);
         }
@@ -120,9 +139,13 @@ async function checkPage(root: string, page: string, program: readonly string[])
   return faults;
 }
 
-async function runExample(command: string, folder: string, model: Replay | null): Promise<string[]> {
-  const { stdout } = await new Deno.Command("sh", {
-    args: ["-c", `exec 2>&1\n${command}`],
+async function runExample(
+  [command = "", ...args]: readonly string[],
+  folder: string,
+  model: Replay | null,
+): Promise<string[]> {
+  const { stdout } = await new Deno.Command(command, {
+    args,
     cwd: `${folder}/place`,
     clearEnv: true,
     env: {

@@ -1,7 +1,7 @@
 // The demo as a person sees it, with and without bubblewrap.
 
 import assert from "node:assert/strict";
-import { landlockVersion } from "../../sandbox/backends/landlock.ts";
+import { landlockVersion } from "../../sandbox/kernel/landlock_version.ts";
 import { type Finished, type Scene, testWithScene as test, withScene } from "./harness.ts";
 
 function shows({ code, stdout, stderr }: Finished, sandbox: RegExp): void {

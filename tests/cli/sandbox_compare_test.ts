@@ -1,7 +1,7 @@
 // `flemma sandbox compare`: what bubblewrap and Landlock would do for a command.
 
 import assert from "node:assert/strict";
-import { landlockVersion } from "../../sandbox/backends/landlock.ts";
+import { landlockVersion } from "../../sandbox/kernel/landlock_version.ts";
 import { testWithScene as test } from "./harness.ts";
 
 const POLICY = "rw_paths: [urn:flemma:cwd]";

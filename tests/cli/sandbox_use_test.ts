@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { COMMANDS } from "../../commands/line/table.ts";
-import { landlockVersion } from "../../sandbox/backends/landlock.ts";
+import { landlockVersion } from "../../sandbox/kernel/landlock_version.ts";
 import { testWithScene as test } from "./harness.ts";
 
 const settingsFile = (folder: string) => `${folder}/config/flemma/config.yaml`;

@@ -2,7 +2,7 @@
 // as not covered.
 
 import assert from "node:assert/strict";
-import { landlockVersion } from "../../sandbox/backends/landlock.ts";
+import { landlockVersion } from "../../sandbox/kernel/landlock_version.ts";
 import { sandboxStatus } from "../../sandbox/mod.ts";
 import { assertNoneLost, tryAttacks } from "./attacks/both_users.ts";
 import { inScene, sandboxOf } from "./attacks/scene.ts";

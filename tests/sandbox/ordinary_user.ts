@@ -7,19 +7,30 @@ const ORDINARY = "64123";
 
 export const isSuperuser = Deno.uid() === 0;
 
+/** Runs what follows as the ordinary user. */
+export const BECOME: readonly string[] = [
+  "setpriv",
+  `--reuid=${ORDINARY}`,
+  `--regid=${ORDINARY}`,
+  "--clear-groups",
+  "--",
+];
+
+/** Gives everything in a folder to the ordinary user. */
+export function giveAway(folder: string): void {
+  const args = ["-R", `${ORDINARY}:${ORDINARY}`, folder];
+  assert.ok(new Deno.Command("chown", { args }).outputSync().success);
+}
+
 /** Runs Deno with these words, as whoever runs this or as the ordinary user, with all it needs in `folder`; what it prints. */
 export async function runDeno(
   folder: string,
   words: readonly string[],
   { ordinary }: { readonly ordinary: boolean },
 ): Promise<string> {
-  if (ordinary) {
-    const args = ["-R", `${ORDINARY}:${ORDINARY}`, folder];
-    assert.ok(new Deno.Command("chown", { args }).outputSync().success);
-  }
-  const become = ["setpriv", `--reuid=${ORDINARY}`, `--regid=${ORDINARY}`, "--clear-groups", "--"];
+  if (ordinary) giveAway(folder);
   const deno = ordinary ? reachableDeno(folder) : Deno.execPath();
-  const [program = "", ...args] = [...(ordinary ? become : []), deno, ...words];
+  const [program = "", ...args] = [...(ordinary ? BECOME : []), deno, ...words];
   const command = new Deno.Command(program, {
     args,
     cwd: "/",
@@ -45,7 +56,7 @@ export async function runDeno(
 }
 
 /** A Deno that everybody may start: a copy in `folder` where a folder above the real one is closed to others. */
-function reachableDeno(folder: string): string {
+export function reachableDeno(folder: string): string {
   const path = Deno.realPathSync(Deno.execPath());
   const above = path.split("/").slice(1, -1).map((_, at, names) => `/${names.slice(0, at + 1).join("/")}`);
   if (above.every((place) => (Deno.statSync(place).mode! & 0o001) !== 0)) return path;

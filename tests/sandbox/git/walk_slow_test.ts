@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { GitSteps, newSteps } from "../../../sandbox/git/steps.ts";
+import { landlockVersion } from "../../../sandbox/kernel/landlock_version.ts";
 import { createSandbox, type RunSandbox, sandboxStatus } from "../../../sandbox/mod.ts";
 import { exists, git, plant, projectSandbox, runInside, settings, world } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
@@ -147,6 +148,11 @@ test("more repositories than are protected one by one are read-only with their f
   assert.deepEqual(codes(sandbox), ["too-many-repositories"]);
   const { notices } = await sandboxStatus(projectSandbox(root));
   assert.deepEqual(notices.map(({ code }) => code), ["too-many-repositories"]);
+  // More than a thousand are too many for Landlock, too.
+  assert.match(notices[0]!.next!, landlockVersion().ok ? /: flemma sandbox use landlock$/ : /repository\.$/);
+  for (let at = 260; at < 1001; at++) plant(root, `project/many/r${at}/.git/HEAD`);
+  const [more] = (await sandboxStatus(projectSandbox(root))).notices;
+  assert.match(more!.next!, /repository\.$/);
   assert.equal((await runInside(sandbox, "echo x > file && mkdir -p more")).code, 0);
 });
 

@@ -1,11 +1,14 @@
 // Work in an imitation of a container, where bubblewrap cannot work, after `flemma sandbox use landlock`.
 
 import assert from "node:assert/strict";
-import { landlockVersion } from "../../../sandbox/backends/landlock.ts";
+import { landlockVersion } from "../../../sandbox/kernel/landlock_version.ts";
+import { checkPage } from "../../../scripts/gate/examples.ts";
+import { ROOT } from "../../../scripts/gate/root.ts";
+import { asBinary, asPackage, baseOfEnvironment, makeBundle, type Way } from "../../../scripts/gate/ways.ts";
 import { PROGRAM } from "../../cli/program.ts";
 import { inFolder } from "../../folder.ts";
 import { plant } from "../fixture.ts";
-import { isSuperuser, runDeno } from "../ordinary_user.ts";
+import { BECOME, giveAway, isSuperuser, reachableDeno, runDeno } from "../ordinary_user.ts";
 
 const here = (name: string) => new URL(name, import.meta.url).pathname;
 const version = landlockVersion();
@@ -81,3 +84,92 @@ Deno.test("in a container, Landlock runs the demo, npm, git, bash, tool files an
         ).join("\n"),
     );
   }));
+
+/** Words that run a command as in the container, as an ordinary user. Everything that it needs is in the folder. */
+function inContainer(folder: string): readonly string[] {
+  const deno = isSuperuser ? reachableDeno(folder) : Deno.execPath();
+  const words = ["run", "-A", "--no-check", "--no-lock", "--quiet", here("./container.ts")];
+  return [...(isSuperuser ? BECOME : []), "env", `DENO_DIR=${folder}/deno`, deno, ...words];
+}
+
+async function output(words: readonly string[], options: Deno.CommandOptions): Promise<string> {
+  const [program = "", ...args] = words;
+  const { success, stdout, stderr } = await new Deno.Command(program, { ...options, args }).output();
+  const [printed, complaint] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  assert.ok(success, `${printed}${complaint}`);
+  return printed!;
+}
+
+Deno.test("in a container, the examples of the first conversation print under Landlock what the page shows", {
+  ignore: !version.ok || version.value < 6,
+}, () =>
+  inFolder(async (folder) => {
+    const around = inContainer(folder);
+    const deno = isSuperuser ? reachableDeno(folder) : Deno.execPath();
+    const program = [deno, ...reachableProgram(folder).slice(1)];
+    const faults = await checkPage(ROOT, "docs/guide/first-conversation.md", program, {
+      dir: folder,
+      onFile: async (examples) => {
+        if (isSuperuser) giveAway(folder);
+        await output([...around, ...program, "sandbox", "use", "landlock"], {
+          cwd: `${examples}/place`,
+          clearEnv: true,
+          env: { HOME: `${examples}/home`, PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" },
+        });
+      },
+      wrap: (command) => [...around, ...command],
+    });
+    assert.deepEqual(faults, []);
+  }));
+
+const SHORT_STEPS = `set -e
+cd "$HOME/project"
+flemma sandbox use landlock > /dev/null
+flemma sandbox status > ../status && grep -q '^backend   landlock' ../status && echo "..used"
+flemma sandbox run -- sh -c '(echo x > "$HOME/outside") 2>/dev/null || echo "..confined"' 2>/dev/null
+flemma execute calls.chat c1 && flemma execute calls.chat c2
+grep -c '^42$' calls.chat
+`;
+
+Deno.test("in a container, the npm package and the binary run commands and file tools under Landlock", {
+  ignore: !version.ok || version.value < 6,
+}, async (t) => {
+  const base = baseOfEnvironment();
+  await inFolder(async (folder) => {
+    await makeBundle(`${folder}/bundle`);
+    const ways: Readonly<Record<string, () => Promise<Way>>> = {
+      package: () => asPackage(`${folder}/bundle`, `${folder}/package`),
+      ...(base === null ? {} : { binary: () => asBinary(`${folder}/bundle`, folder, base) }),
+    };
+    for (const [name, make] of Object.entries(ways)) {
+      await t.step(name, async () => {
+        const { program, path } = await make();
+        const calls = [
+          call("bash", "c1", { label: "x", command: "echo $((6 * 7))", timeout: null }),
+          call("write", "c2", { path: "made", content: "42\n" }),
+        ];
+        plant(folder, `${name}-home/project/`, `${name}-home/.config/flemma/`, `${name}-bin/`);
+        const home = `${folder}/${name}-home`;
+        Deno.writeTextFileSync(`${home}/project/calls.chat`, `@You:\nGo.\n\n@Assistant:\n${calls.join("")}`);
+        Deno.writeTextFileSync(`${folder}/steps.sh`, SHORT_STEPS);
+        const around = inContainer(folder);
+        // The binary needs an installed Deno for the launcher; the package has its own.
+        if (name === "binary") {
+          Deno.copyFileSync(
+            isSuperuser ? reachableDeno(folder) : Deno.execPath(),
+            `${folder}/${name}-bin/deno`,
+          );
+        }
+        Deno.symlinkSync(program[0]!, `${folder}/${name}-bin/flemma`);
+        if (isSuperuser) giveAway(folder);
+        const printed = await output([...around, "/bin/sh", `${folder}/steps.sh`], {
+          cwd: home,
+          clearEnv: true,
+          env: { HOME: home, PATH: `${folder}/${name}-bin:${name === "package" ? path : ""}:/usr/bin:/bin` },
+        });
+        assert.match(printed, /^\.\.used\n\.\.confined\n[^]*1\n$/);
+        assert.equal(Deno.readTextFileSync(`${home}/project/made`), "42\n");
+      });
+    }
+  });
+});

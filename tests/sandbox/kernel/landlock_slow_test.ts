@@ -1,7 +1,8 @@
 // Commands under Landlock: what the kernel refuses, what is restored afterwards, and that nothing lives on.
 
 import assert from "node:assert/strict";
-import { landlockVersion, planFor, prepareLandlock } from "../../../sandbox/backends/landlock.ts";
+import { planFor, prepareLandlock } from "../../../sandbox/backends/landlock.ts";
+import { landlockVersion } from "../../../sandbox/kernel/landlock_version.ts";
 import { emptyPolicy } from "../../../sandbox/protect/mountable.ts";
 import { success } from "../../../base/problem.ts";
 import { backends, sandboxStatus } from "../../../sandbox/mod.ts";

@@ -1,7 +1,7 @@
 // The launcher of Landlock that is started before the next command is known.
 
 import assert from "node:assert/strict";
-import { landlockVersion } from "../../../sandbox/backends/landlock.ts";
+import { landlockVersion } from "../../../sandbox/kernel/landlock_version.ts";
 import { GUARD_ROLE, WAITS } from "../../../sandbox/kernel/launcher_plan.ts";
 import { processTable } from "../../../sandbox/process/process_table.ts";
 import { testInFolder } from "../../folder.ts";
