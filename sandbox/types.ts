@@ -311,12 +311,12 @@ export interface BackendPreparation extends Omit<PreparedCommand, "wrapped" | "s
    */
   readonly gated?: (kind: "empty" | "piped") => readonly string[];
   /**
-   * Returns a process that was started ahead and becomes the command when it gets the line; null if none was. The command
+   * Returns a process that was started ahead and becomes the command when it gets the text; null if none was. The command
    * waits as that of `gated`, or does not wait if the kind is null.
    */
   readonly takeStarted?: (kind: "empty" | "piped" | null, options: SpawnOptions) => {
     readonly child: PipedProcess;
-    readonly line: string;
+    readonly text: Uint8Array;
   } | null;
   /** Value that the processes carry in their environment, to find them after this program is gone. */
   readonly mark?: string;

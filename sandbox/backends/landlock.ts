@@ -1,6 +1,7 @@
 // Prepares commands under Landlock, which needs no namespaces: the plan for the launcher, and the report whether it
 // worked. Loaded only if this backend is used.
 
+import { concat } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { prepareHandles } from "../../base/system/libc.ts";
@@ -158,13 +159,9 @@ async function assemble(
     group: limited.value.group,
     checks,
   };
-  const writePlan = (value: LauncherPlan) => {
-    const path = files.fresh("plan");
-    Deno.writeTextFileSync(path, JSON.stringify(value), { createNew: true, mode: 0o600 });
-    return path;
-  };
   const mark = newMark();
-  const planFile = writePlan(launcherPlan);
+  const planFile = files.fresh("plan");
+  Deno.writeTextFileSync(planFile, JSON.stringify(launcherPlan), { createNew: true, mode: 0o600 });
   const argvOf = (command: readonly string[]) =>
     handOver({ ...launcher, status, mark }, [planFile, ...command]);
   return success({
@@ -182,7 +179,10 @@ async function assemble(
         waiting.files.remove();
         keepReady();
       });
-      return { child: waiting.child, line: writePlan({ ...launcherPlan, start: { argv, cwd, variables } }) };
+      const plan = new TextEncoder().encode(
+        JSON.stringify({ ...launcherPlan, start: { argv, cwd, variables } }),
+      );
+      return { child: waiting.child, text: concat([new TextEncoder().encode(`${plan.length}\n`), plan]) };
     },
     // A rule is never refused because of what it names, so only the form of the plan matters.
     fingerprint: [

@@ -97,6 +97,7 @@ const SPAWN_STRUCTURE = 512;
 const SIGNAL_SET = 128;
 
 const NEWLINE = 10;
+const DIGIT = 48;
 
 const encoder = new TextEncoder();
 const text = (value: string): Uint8Array<ArrayBuffer> => encoder.encode(`${value}\0`);
@@ -349,14 +350,26 @@ function launcherArguments(): string[] {
   return [...RUNTIME_ARGUMENTS, new URL(import.meta.url).pathname];
 }
 
-/** Reads standard input up to the end of the first line, and no further. Null if the input ends before. */
-function readLine(): string | null {
+/**
+ * Reads a plan from standard input, and no further: a line with its length in bytes, and the plan. It is not in a file,
+ * because the environment of a command can have secrets that other commands must not read. Null if the input ends before.
+ */
+function receivePlan(): string | null {
   const byte = new Uint8Array(1);
-  for (const line: number[] = [];;) {
+  let length = 0;
+  for (;;) {
     if (Number(libc.read(0, byte, 1n)) <= 0) return null;
-    if (byte[0] === NEWLINE) return new TextDecoder().decode(Uint8Array.from(line));
-    line.push(byte[0]!);
+    if (byte[0] === NEWLINE) break;
+    length = length * 10 + byte[0]! - DIGIT;
   }
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length;) {
+    const rest = bytes.subarray(at);
+    const count = Number(libc.read(0, rest, BigInt(rest.length)));
+    if (count <= 0) return null;
+    at += count;
+  }
+  return new TextDecoder().decode(bytes);
 }
 
 /** Enters the folder of a command, and returns its environment. The program is looked up as the command would do it. */
@@ -428,15 +441,15 @@ function wrongResult(
 /**
  * Confines this process and becomes the command. Returns only if that fails.
  *
- * @param from path of the plan, or `WAITS` if it is the first line of standard input
+ * @param from path of the plan, or `WAITS` if it comes on standard input
  */
 function becomeCommand(parent: number, from: string, words: readonly string[]): void {
   prctl(SET_PDEATHSIG, SIGKILL);
   if (libc.getppid() !== parent) Deno.exit(NOT_STARTED);
-  const path = from === WAITS ? readLine() : from;
+  const received = from === WAITS ? receivePlan() : Deno.readTextFileSync(from);
   // The process that started this one does not need it any more.
-  if (path === null) Deno.exit(NOT_STARTED);
-  const plan: LauncherPlan = JSON.parse(Deno.readTextFileSync(path));
+  if (received === null) Deno.exit(NOT_STARTED);
+  const plan: LauncherPlan = JSON.parse(received);
   const { abi, handled, refusesTcp, rules, filter, checks, owner, group, start } = plan;
   const scoped = abi >= LIMITS_SIGNALS;
   const variables = start === undefined ? commandEnvironment() : enter(start);

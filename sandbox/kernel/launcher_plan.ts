@@ -2,7 +2,7 @@
 
 import type { LandlockPlan } from "./landlock_plan.ts";
 
-/** What the launcher reads from the file of the plan, as JSON. */
+/** What the launcher reads, as JSON. */
 export interface LauncherPlan extends Pick<LandlockPlan, "abi" | "handled" | "refusesTcp" | "rules"> {
   /** The system call filter, a number per byte. */
   readonly filter: readonly number[];
@@ -37,7 +37,7 @@ export interface LauncherChecks {
 /** The descriptor that the launcher inherits. Lines of the report: `ready`, `exit CODE`, `failed CAUSE`. */
 export const REPORT_DESCRIPTOR = 9;
 
-/** In place of the path of a plan: the path is the first line of standard input. */
+/** In place of the path of a plan: the plan comes on standard input, after a line with its length in bytes. */
 export const WAITS = "-";
 
 /** The roles of the launcher's processes. The role is the first argument. */

@@ -23,6 +23,9 @@ interface Architecture {
   readonly truncate: number;
   readonly prlimit64: number;
   readonly setpriority: number;
+  readonly ioprio_set: number;
+  /** Calls that set how a process is scheduled; the first argument is its id. */
+  readonly scheduling: readonly number[];
   readonly refused: Readonly<Record<string, number>>;
   /** The calls that set a file's mode, each with the position of the argument that holds the mode. */
   readonly modes: readonly (readonly [call: number, argument: number])[];
@@ -53,6 +56,9 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     truncate: 76,
     prlimit64: 302,
     setpriority: 141,
+    ioprio_set: 251,
+    // sched_setscheduler, sched_setparam, sched_setattr.
+    scheduling: [144, 142, 314],
     refused: {
       mount: 165,
       umount2: 166,
@@ -77,6 +83,8 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     truncate: 45,
     prlimit64: 261,
     setpriority: 140,
+    ioprio_set: 30,
+    scheduling: [119, 118, 274],
     refused: {
       mount: 40,
       umount2: 39,
@@ -100,6 +108,8 @@ const OPENAT2 = 437;
 const SET_ID = 0o6000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
+const PRIO_USER = 2;
+const IOPRIO_WHO_USER = 3;
 const AF_UNIX = 1;
 const AF_NETLINK = 16;
 /** The kind of netlink sockets that list interfaces and addresses. */
@@ -189,7 +199,15 @@ export function seccompFilter(
     // Limits and priorities of the person's other processes. A program changes its own with the id 0.
     ...(alone === undefined ? [] : [
       { call: numbers.prlimit64, argument: { index: 0, test: "differs", value: 0 } } as const,
-      { call: numbers.setpriority, argument: { index: 1, test: "differs", value: 0 } } as const,
+      ...[numbers.setpriority, numbers.ioprio_set].map((
+        call,
+      ) => ({ call, argument: { index: 1, test: "differs", value: 0 } } as const)),
+      // For a user, the id 0 means all processes of the own one.
+      { call: numbers.setpriority, argument: { index: 0, test: "equals", value: PRIO_USER } } as const,
+      { call: numbers.ioprio_set, argument: { index: 0, test: "equals", value: IOPRIO_WHO_USER } } as const,
+      ...numbers.scheduling.map((call) => (
+        { call, argument: { index: 0, test: "differs", value: 0 } } as const
+      )),
     ]),
     ...(alone?.refuseTruncate ? [{ call: numbers.truncate }] : []),
   ];

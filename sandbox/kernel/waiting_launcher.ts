@@ -4,7 +4,7 @@
 import type { PrivateFiles } from "../process/private_files.ts";
 import { startProcess } from "../process/spawn.ts";
 
-/** A launcher that waits for the path of a plan on its standard input. */
+/** A launcher that waits for a plan on its standard input. */
 export interface WaitingLauncher {
   readonly child: Deno.ChildProcess;
   /** File of its report. */

@@ -37,7 +37,7 @@ export interface Gate {
    */
   mayRunAgain?(): boolean;
   /**
-   * Returns a process that was started before the command was known; null if none was. After `open`, it gets the line
+   * Returns a process that was started before the command was known; null if none was. After `open`, it gets the text
    * that names the command.
    */
   takeStarted?(): StartedAhead | null;
@@ -47,10 +47,10 @@ export interface Gate {
   readonly wrapped?: true;
 }
 
-/** A process that waits for the line that names its command. */
+/** A process that waits on its standard input for the text that names its command. */
 export interface StartedAhead {
   readonly child: PipedProcess;
-  readonly line: string;
+  readonly text: Uint8Array;
 }
 
 /**
@@ -116,7 +116,7 @@ function launch(
   }
   const problem = gate?.open(child.pid, child.status) ?? null;
   if (problem === null) {
-    if (ahead !== null) writeLine(child.stdin, ahead.line);
+    if (ahead !== null) writeFirst(child.stdin, ahead.text);
     return success(child);
   }
   // Closes its standard input, so that a process that waits for the line exits.
@@ -144,11 +144,11 @@ export function startProcess(
   }).spawn();
 }
 
-/** Writes a line, and leaves the pipe open. */
-function writeLine(pipe: WritableStream<Uint8Array>, line: string): void {
+/** Writes a text, and leaves the pipe open. */
+function writeFirst(pipe: WritableStream<Uint8Array>, text: Uint8Array): void {
   const writer = pipe.getWriter();
   // If the process is gone, its end tells.
-  writer.write(new TextEncoder().encode(`${line}\n`)).catch(() => {});
+  writer.write(text).catch(() => {});
   writer.releaseLock();
 }
 

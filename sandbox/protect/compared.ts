@@ -31,6 +31,8 @@ export interface Compared {
    * work without it.
    */
   readonly kept?: "same" | "present";
+  /** Number of names of a file. Absent in what older versions recorded. */
+  readonly links?: number | null;
   /** Stat data that identifies the state of a file whose bytes are not stored. */
   readonly stamp: string;
   /** A stamp that every change would change, as `settledStamp` returns it. Absent in what older versions recorded. */
@@ -70,7 +72,7 @@ function inspect(path: string, depth: number, inspection: Inspection): boolean {
   const settled = settledStamp(path, snapshot.stats);
   if (!info.isDirectory) {
     const text = bytesOf(path, snapshot);
-    found.push({ path, names: null, text, mode, stamp, settled });
+    found.push({ path, names: null, text, mode, links: info.nlink, stamp, settled });
     return text !== null || !info.isFile;
   }
   const names = live(snapshot.names(path));
@@ -92,6 +94,8 @@ export async function putBack(compared: readonly Compared[], repairs: Repairs): 
       for (const path of appeared(before)) {
         reported.push(await repairs.attempt(path, () => away(path, repairs)));
       }
+    } else if (hasNewName(before)) {
+      reported.push(await repairs.attempt(before.path, () => restore(before, repairs)));
     } else if (isGitSettings(before.path)) reported.push(...await settings(before, repairs));
     else if (!isUnchanged(before)) {
       const { path } = before;
@@ -117,6 +121,15 @@ async function settings(before: Compared, repairs: Repairs): Promise<Problem[]> 
     ? () => restore(before, repairs)
     : () => putSettingsBack(path, checked, repairs, { existed: true });
   return [await repairs.attempt(path, act)];
+}
+
+/**
+ * True if a command made a hard link to the file. Where the sandbox mounts something over the protected path, a later
+ * command could write the file by its other name.
+ */
+function hasNewName({ path, links }: Compared): boolean {
+  const info = new FsSnapshot().lstat(path);
+  return info?.isFile === true && (info.nlink ?? 1) > (links ?? Infinity);
 }
 
 /** True if the folder exists with another mode. */

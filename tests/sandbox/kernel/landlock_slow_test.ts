@@ -137,6 +137,7 @@ test("protected files are restored after a command, with their modes, also if th
     assert.equal(read(`${project}/deep/down/file`), "text of project/deep/down/file\n");
     assert.ok(!exists(`${project}/.git/hooks/pre-commit`));
     assert.equal(Deno.statSync(`${project}/.flemma/config.yaml`).mode! & 0o777, 0o644);
+    assert.equal(Deno.statSync(`${project}/.flemma/config.yaml`).nlink, 1);
     assert.equal(Deno.statSync(`${root}/home`).mode! & 0o777, 0o755);
     assert.equal(Deno.statSync(`${root}/home/.profile`).mode! & 0o777, 0o644);
   };
@@ -148,6 +149,7 @@ test("protected files are restored after a command, with their modes, also if th
     ["chmod 777 .flemma/config.yaml", /Restored .*config\.yaml/],
     ["echo x > .flemma/new && mv .flemma/new .flemma/config.yaml", /Restored .*config\.yaml/],
     ["echo x > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit", /Moved .*pre-commit/],
+    ["ln .flemma/config.yaml other-name", /Restored .*config\.yaml/],
     ["mv deep aside", /Restored .*deep\/down\/file/],
     [
       `mv deep aside2; mkdir -p evil/down; echo x > evil/down/file; ln -s evil deep`,

@@ -233,7 +233,7 @@ Deno.test("if local sockets are blocked, none can be created, and pipes and the 
 
 Deno.test("without namespaces, the filter allows only local sockets, and only a program's own limits and priority", () => {
   for (const [architecture, { audit }] of Object.entries(NUMBERS)) {
-    const { socket, truncate, prlimit64, setpriority } = ARCHITECTURES[architecture]!;
+    const { socket, truncate, prlimit64, setpriority, ioprio_set, scheduling } = ARCHITECTURES[architecture]!;
     const none = { blockUnixSockets: false, blockHostSockets: false, refuseSetuid: false };
     const run = (nr: number, args: number[], alone?: { blockNetwork: boolean; refuseTruncate: boolean }) =>
       evaluate(seccompFilter(architecture, { ...none, alone })!, { nr, arch: audit, args });
@@ -254,6 +254,15 @@ Deno.test("without namespaces, the filter allows only local sockets, and only a 
       [prlimit64, [1, 7], EPERM, EPERM],
       [setpriority, [0, 0, 5], ALLOW, ALLOW],
       [setpriority, [0, 1, 5], EPERM, EPERM],
+      [setpriority, [1, 0, 5], ALLOW, ALLOW], // The own process group.
+      [setpriority, [2, 0, 5], EPERM, EPERM], // All processes of the user.
+      [ioprio_set, [1, 0, 5], ALLOW, ALLOW],
+      [ioprio_set, [1, 1, 5], EPERM, EPERM],
+      [ioprio_set, [3, 0, 5], EPERM, EPERM],
+      ...scheduling.flatMap((call): [number, number[], number, number][] => [
+        [call, [0, 0], ALLOW, ALLOW],
+        [call, [1, 0], EPERM, EPERM],
+      ]),
     ];
     for (const [nr, args, whenStrict, whenLoose] of cases) {
       const name = `${architecture} ${nr} ${args}`;

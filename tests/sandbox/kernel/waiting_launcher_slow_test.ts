@@ -41,11 +41,14 @@ test("a command uses the launcher that waits, with its own environment, folder a
   Deno.writeTextFileSync(`${root}/bin/tool`, "#!/bin/sh\necho found\n", { mode: 0o755 });
   const prepared = await sandbox.prepare(["sh", "-c", shell]);
   assert.ok(prepared.ok);
-  const env = { PATH: `${root}/bin:/usr/bin:/bin`, OWN: "a\nb", DENO_DIR: "/d" };
+  const secret = crypto.randomUUID();
+  const env = { PATH: `${root}/bin:/usr/bin:/bin`, OWN: "a\nb", DENO_DIR: "/d", SECRET: secret };
   const stdin = new TextEncoder().encode("first line\nsecond line\n");
   const started = prepared.value.start({ cwd: `${root}/project/sub`, env, stdin });
   assert.ok(started.ok);
   assert.equal(started.value.pid, first);
+  const [program = "", ...args] = ["grep", "-rsl", secret, `/dev/shm/flemma-${Deno.uid()}`, `${root}/home`];
+  assert.equal(new TextDecoder().decode((await new Deno.Command(program, { args }).output()).stdout), "");
   started.value.stderr.cancel().catch(() => {});
   const [out] = await Promise.all([new Response(started.value.stdout).text(), started.value.status]);
   assert.equal(out, `${root}/project/sub\nfirst line\nsecond line\na\nb|/d|\nfound\nrefused\n`);
