@@ -357,6 +357,16 @@ test("if the process that starts the launcher has ended, or is not the one that 
   await prepared.value.dispose();
 });
 
+test("a writable folder that a superuser cannot enter without capabilities does not keep commands from running", async (root) => {
+  if (Deno.uid() !== 0) return;
+  plant(root, "project/", "closed/inner/");
+  Deno.chmodSync(`${root}/closed`, 0o700);
+  Deno.chownSync(`${root}/closed`, 64123, 64123);
+  const sandbox = sandboxIn(root, { policy: { rw_paths: ["urn:flemma:cwd", `${root}/closed/inner`] } });
+  const shell = `touch made && echo made; (touch ${root}/closed/inner/x) 2>/dev/null || echo refused`;
+  assert.equal((await run(sandbox, shell)).out, "made\nrefused\n");
+});
+
 test("many repositories are compared and restored, although bubblewrap would make their folder read-only", async (root) => {
   plant(root, "project/notes.chat", "home/");
   for (let at = 0; at < 205; at++) {
