@@ -1,5 +1,6 @@
 // Batches for programs: send documents, and fetch their replies, with what became of each as a value.
 
+import type { CycleEvent } from "../cycle/types.ts";
 import type { ChatOptions } from "../agent/types.ts";
 import { processEnvironment, systemFor } from "../base/environment.ts";
 import { type Outcome, type Problem, success } from "../base/problem.ts";
@@ -12,6 +13,8 @@ import type { FetchEvent } from "./fetch.ts";
 export interface BatchChatOptions extends Omit<ChatOptions, "emit"> {
   /** Documents to work on in parallel. @default 1 */
   readonly jobs?: number;
+  /** Returns the receiver of the events of a document, by the name it was given. @default nobody receives them */
+  readonly hear?: (name: string) => (event: CycleEvent) => void;
 }
 
 /** Options for fetching. */
@@ -69,7 +72,7 @@ export async function sendBatch(
       ...options,
       environment,
       jobs: options.jobs ?? 1,
-      hear: () => () => {},
+      hear: options.hear ?? (() => () => {}),
       tell: (event) => result.event(event),
     });
   } catch (thrown) {
@@ -99,7 +102,7 @@ export async function fetchBatch(options: FetchBatchOptions = {}): Promise<Outco
       rounds: options.rounds ?? 1,
       waits: options.waits ?? false,
       finishesLive: false,
-      hear: () => () => {},
+      hear: options.hear ?? (() => () => {}),
       tell: (event) => result.event(event),
     });
     return success({ ...result.value, out });
@@ -169,8 +172,9 @@ export class BatchOutcomes {
   #delivered({ name, delivery }: Extract<FetchEvent, { kind: "delivered" }>): void {
     switch (delivery.kind) {
       case "written": {
-        const why = delivery.stop.problem?.message ?? delivery.stop.reason;
-        const detail = delivery.left === "nothing" ? {} : { detail: why };
+        const { left, stop: { problem, reason } } = delivery;
+        const why = problem?.message ?? (reason === "cut" ? "The reply is incomplete." : reason);
+        const detail = left === "nothing" && reason !== "cut" ? {} : { detail: why };
         this.#documents.push({ name, outcome: "written", ...detail });
         return;
       }
