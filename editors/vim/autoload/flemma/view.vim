@@ -49,6 +49,10 @@ endfunction
 function! s:preview(buf, call) abort
   let waits = a:call.status ==# 'pending'
   let text = (waits ? '  ← waits for you: ' : '  ← ') . a:call.preview
+  let helper = matchstr(get(getbufline(a:buf, a:call.line), 0, ''), '(helper=\zs[a-z0-9-]\+\ze)')
+  if waits && helper !=# ''
+    let text = '  ← waits in ' . fnamemodify(bufname(a:buf), ':t') . '.d/' . helper . '.chat'
+  endif
   let group = waits ? 'FlemmaWaiting' : 'FlemmaPreview'
   if has('nvim')
     call nvim_buf_set_extmark(a:buf, nvim_create_namespace('flemma'), a:call.line - 1, 0, {'virt_text': [[text, group]]})
