@@ -64,6 +64,7 @@ export type {
   Policy,
   Problem,
   Prompt,
+  QuestionForm,
   Replay,
   ReplayOptions,
   ReplayScript,

@@ -2,13 +2,14 @@
 
 import type { Environment } from "../base/environment.ts";
 import { joinNames } from "../base/names.ts";
-import { failure, type Outcome, type Problem, problemLine, success } from "../base/problem.ts";
+import { failed, failure, type Outcome, type Problem, problemLine, success } from "../base/problem.ts";
 import type { Authority } from "../config/document/authority.ts";
 import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
 import { answersCheck, changedSince } from "../cycle/plan/plan_inputs.ts";
+import { QUESTIONS_GONE } from "../cycle/plan/sentences.ts";
 import type { Step } from "../cycle/plan/types.ts";
 import { resolveAll, shortCallName, type TargetSpec } from "../cycle/plan/targets.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
@@ -23,6 +24,7 @@ import { MemoryStore } from "../cycle/storage/memory_store.ts";
 import { forgetWaiting } from "../cycle/storage/waiting_documents.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
+import { placeholderStyle, setQuestions } from "../parser/edits/result_block.ts";
 import type { Call, Chat } from "../parser/types.ts";
 import { type RunSandbox, toolEnvironment } from "../sandbox/mod.ts";
 import { writableRoots } from "../sandbox/outside/place.ts";
@@ -228,6 +230,30 @@ export class Session implements ChatSession {
     return this.#mark(list, (cycle, ids) => cycle.reject(ids, message));
   }
 
+  async answer(
+    id: string,
+    answers: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  ): Promise<Outcome<readonly string[]>> {
+    const runtime = await this.#changing();
+    if (!runtime.ok) return runtime;
+    const call = this.chat.call(id);
+    const result = this.chat.result(id);
+    if (call === undefined || result === undefined || result.questions === null) {
+      return failed({ code: "questions-gone", message: QUESTIONS_GONE });
+    }
+    const written = await answersOf(this.#answered).write(call, answers);
+    if (!written.ok) return written;
+    const edit = setQuestions(
+      this.chat,
+      result,
+      written.value,
+      "pending",
+      placeholderStyle(this.chat, "auto"),
+    );
+    const problem = await this.edit([edit]);
+    return problem === null ? await this.approve(id) : failed(problem);
+  }
+
   /** Writes the results of jobs that earlier runs left. Returns why that is not possible. */
   async deliverJobs(): Promise<Problem | null> {
     const runtime = await this.#changing();
@@ -272,14 +298,20 @@ export class Session implements ChatSession {
     });
   }
 
+  get #answered() {
+    return { store: this.#opened.store, journal: this.#runtime.journal };
+  }
+
   async #questions(call: Call): Promise<OpenQuestions | null> {
     const result = this.chat.result(call.id);
     if (result === undefined || result.questions === null) return null;
-    const { journal } = this.#runtime;
-    const { check } = answersOf({ store: this.#opened.store, journal });
-    const answers = await answersCheck(call, result, { journal, checkAnswers: check });
+    const { check, forms } = answersOf(this.#answered);
+    const answers = await answersCheck(call, result, {
+      journal: this.#answered.journal,
+      checkAnswers: check,
+    });
     const problem = answers === null || answers.can === "send" ? null : answers.why;
-    return { text: result.questions, problem };
+    return { text: result.questions, problem, forms: await forms(call) };
   }
 
   async summaries(ids: readonly string[]): Promise<readonly CallSummary[]> {

@@ -21,7 +21,7 @@ import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
 import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { ApprovalDecision, ResolverDefinition } from "../tools/approval/types.ts";
-import type { RegisteredTool, Registration } from "../tools/definition.ts";
+import type { JsonSchema, RegisteredTool, Registration } from "../tools/definition.ts";
 import type { ResolveTools, ToolSource } from "../tools/registration/types.ts";
 
 export type { ProposedRule } from "../tools/approval/rules/propose.ts";
@@ -157,6 +157,20 @@ export interface OpenQuestions {
   readonly text: string;
   /** Why the answers cannot be sent yet, as the end of a sentence that names the field; null if they can be sent. */
   readonly problem: string | null;
+  /** The questions for a program that shows forms; empty if they are not known on this machine. */
+  readonly forms: readonly QuestionForm[];
+}
+
+/** One question of a server. */
+export interface QuestionForm {
+  /** The server's key of the question. */
+  readonly key: string;
+  /** The server's words, as it sent them. */
+  readonly message: string;
+  /** Schema of the answers, a flat object; null if the server asks to open a page. */
+  readonly schema: JsonSchema | null;
+  /** Address of the page that the person should open; null for a form. */
+  readonly url: string | null;
 }
 
 /** A helper that has not answered yet. */
@@ -355,6 +369,18 @@ export interface ChatSession extends AsyncDisposable {
    * the problem that prevents writing.
    */
   reject(targets: CallTarget | readonly CallTarget[], message?: string): Promise<Outcome<readonly string[]>>;
+  /**
+   * Writes answers to the server of a call into the call's block, and approves the call. Nothing runs.
+   *
+   * @param id the call
+   * @param answers by key of the question and name of the field; fields without an answer are not sent
+   * @returns fails like `approve`, with `invalid-answers` if the answers do not fit, and with `questions-gone` if the
+   * server asks nothing that is known here.
+   */
+  answer(
+    id: string,
+    answers: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  ): Promise<Outcome<readonly string[]>>;
   /**
    * Cancels one thing: the running request; without one, the call that started first; without a call, a step that is
    * about to begin.

@@ -5,13 +5,23 @@ import { callHash } from "../../cycle/plan/call_hash.ts";
 import type { AnswersCheck } from "../../cycle/plan/types.ts";
 import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import type { Call, Result } from "../../parser/types.ts";
+import { failed, type Outcome, success } from "../../base/problem.ts";
+import { invalidAnswers } from "../../cycle/plan/refusals.ts";
+import { QUESTIONS_GONE } from "../../cycle/plan/sentences.ts";
 import type { PersonsAnswers } from "../../tools/definition.ts";
+import type { AskedState } from "../../tools/mcp/questions/read.ts";
+import type { WrittenAnswers } from "../../tools/mcp/questions/write.ts";
+import type { QuestionForm } from "../types.ts";
 
 /** The answers in a document. */
 export interface DocumentAnswers {
   readonly check: NonNullable<PlanSources["checkAnswers"]>;
   /** Returns what the person answered in a call that is about to run; undefined if its server asked nothing. */
   given(call: Call): Promise<PersonsAnswers | undefined>;
+  /** Returns what the server of a call asks; empty if nothing is known of it. */
+  forms(call: Call): Promise<readonly QuestionForm[]>;
+  /** Returns the text of the questions with these answers. Fails with `invalid-answers`. */
+  write(call: Call, answers: WrittenAnswers): Promise<Outcome<string>>;
 }
 
 /** What the answers are read from. */
@@ -37,12 +47,35 @@ export function answersOf({ store, journal }: AnswersSubject): DocumentAnswers {
       if (state === null || result === undefined || result.questions === null) return undefined;
       return { answers: result.status === "rejected" ? null : result.questions, state };
     },
+    forms: async (call) => {
+      const state = await readKept(await kept(call));
+      return Object.entries(state?.questions ?? {}).map(([key, question]) => ({
+        key,
+        message: question.message,
+        schema: question.mode === "form" ? question.schema : null,
+        url: question.mode === "url" ? question.url : null,
+      }));
+    },
+    write: async (call, answers) => {
+      const state = await readKept(await kept(call));
+      if (state === null) return failed({ code: "questions-gone", message: QUESTIONS_GONE });
+      const { writeQuestions } = await import("../../tools/mcp/questions/write.ts");
+      const { readAnswers } = await import("../../tools/mcp/questions/answers.ts");
+      const text = writeQuestions(state, answers);
+      const read = await readAnswers(state, text);
+      return read.ok ? success(text) : failed(invalidAnswers(call.id, read.problem));
+    },
   };
 }
 
-async function check(kept: string, { status, questions }: Result): Promise<AnswersCheck | null> {
+async function readKept(kept: string | null): Promise<AskedState | null> {
+  if (kept === null) return null;
   const { readState } = await import("../../tools/mcp/questions/read.ts");
-  const state = readState(kept);
+  return readState(kept);
+}
+
+async function check(kept: string, { status, questions }: Result): Promise<AnswersCheck | null> {
+  const state = await readKept(kept);
   if (state === null) return null;
   // A server that cannot wait got an answer already: nobody decided. Calling its tool again would only repeat that.
   if (status === "rejected") return questions === null || state.repeats ? null : { can: "send" };

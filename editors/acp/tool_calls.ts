@@ -27,6 +27,8 @@ export async function toolCall(
   { whole = false } = {},
 ): Promise<ToolCall> {
   const texts = await session.fileTexts(call.id);
+  const asked = session.chat.result(call.id)?.questions ?? null;
+  const questions = asked === null ? [] : resultContent({ content: asked });
   return {
     toolCallId: call.id,
     title: callTitle(call, session.settings),
@@ -35,7 +37,10 @@ export async function toolCall(
     status: "pending",
     rawInput: call.input,
     locations: locationsOf(session, call),
-    content: texts === null ? [] : [{ type: "diff", ...(whole ? wholeFile(texts) : passage(texts)) }],
+    content: [
+      ...questions,
+      ...texts === null ? [] : [{ type: "diff", ...(whole ? wholeFile(texts) : passage(texts)) } as const],
+    ],
   };
 }
 

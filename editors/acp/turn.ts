@@ -8,8 +8,9 @@ import type {
   ToolCall,
   ToolCallStatus,
 } from "@agentclientprotocol/sdk";
-import type { ChatSession, OpenCall } from "../../agent/types.ts";
+import type { ChatSession, OpenCall, QuestionForm } from "../../agent/types.ts";
 import { isObject } from "../../base/is_object.ts";
+import { visible } from "../../base/visible.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import { callTitle } from "../../agent/views/call_title.ts";
 import { isWait, waitSentence } from "../../cycle/run/waits.ts";
@@ -58,6 +59,8 @@ interface Decision {
   readonly digest: string | null;
   readonly option: string;
   readonly reason: string;
+  /** Answers to the server of the call, by key of the question; null if the person was not asked for any. */
+  readonly answers: Readonly<Record<string, Readonly<Record<string, unknown>>>> | null;
 }
 
 export class PromptTurn {
@@ -68,6 +71,8 @@ export class PromptTurn {
   readonly #finished = new Set<string>();
   /** Calls that the person canceled. */
   readonly #canceled = new Set<string>();
+  /** Calls whose server got no answers that fit; the person is not asked about them again in this turn. */
+  readonly #unanswered = new Set<string>();
   readonly #calls = new CallPlan();
   #messages = new MessageIds();
   /** Why calls that say `approved` wait. */
@@ -242,10 +247,23 @@ export class PromptTurn {
 
   async #asked(session: ChatSession, ids: readonly string[]): Promise<Asked[]> {
     const asked: Asked[] = [];
+    const open = await session.calls();
     for (const id of ids) {
       const call = session.chat.call(id);
-      if (call === undefined) continue;
+      if (call === undefined || this.#unanswered.has(id)) continue;
       await this.#show(id);
+      const questions = open.find((each) => each.id === id)?.questions ?? null;
+      if (questions !== null) {
+        asked.push({
+          id,
+          helper: null,
+          digest: await digestOf(session, id),
+          toolCall: await this.#described(session, call),
+          options: [option("allow_once", "Send the answers"), option("reject_once", "Decline")],
+          forms: questions.forms,
+        });
+        continue;
+      }
       const rule = await session.proposeRule(id);
       const always = rule.ok
         ? [option("allow_always", `Always in this conversation: ${rule.value.text}`)]
@@ -261,6 +279,7 @@ export class PromptTurn {
           option("reject_once", "Reject"),
           option("reject_always", `Never ${call.name} in this conversation`),
         ],
+        forms: [],
       });
     }
     return asked;
@@ -295,6 +314,7 @@ export class PromptTurn {
           digest: await digestOf(session, call.id),
           toolCall: described,
           options: [option("allow_once", "Allow"), option("reject_once", "Reject")],
+          forms: [],
         });
       }
       asked.push(...(await this.#askedByHelpers(helper.calls, address)).asked);
@@ -315,16 +335,49 @@ export class PromptTurn {
   async #ask(asked: readonly Asked[]): Promise<Decision[] | null> {
     const decisions: Decision[] = [];
     for (const each of asked) {
-      const { id, helper, digest, options } = each;
+      const { id, helper, digest, options, forms } = each;
+      if (this.#host.asksForms && forms.length > 0 && forms.every(({ schema }) => schema !== null)) {
+        const answered = await this.#askForms(each);
+        if (answered === null) return null;
+        if (answered !== "refused") {
+          decisions.push(answered);
+          continue;
+        }
+      }
       const answer = await this.#host.request("session/request_permission", this.#question(each));
       if (this.#host.signal.aborted) return null;
       const outcome = isObject(answer) && isObject(answer.outcome) ? answer.outcome : {};
       if (answer instanceof RpcRefusal || outcome.outcome !== "selected") return null;
       const chosen = options.find(({ optionId }) => optionId === outcome.optionId)?.optionId ?? "";
       const reason = chosen === "reject_once" && this.#host.asksForms ? await this.#reason() : "";
-      decisions.push({ id, helper, digest, option: chosen, reason });
+      decisions.push({ id, helper, digest, option: chosen, reason, answers: null });
     }
     return decisions;
+  }
+
+  /** Shows the forms of a server to the person; null if they canceled the turn, `refused` if the client cannot show one. */
+  async #askForms({ id, helper, digest, toolCall, forms }: Asked): Promise<Decision | "refused" | null> {
+    const decision = { id, helper, digest, reason: "", answers: null };
+    const answers: [string, Record<string, unknown>][] = [];
+    for (const { key, message, schema } of forms) {
+      const answer = await this.#host.request("elicitation/create", {
+        sessionId: this.#host.sessionId,
+        mode: "form",
+        message: visible(`${toolCall.title}: ${message}`, { lines: true }),
+        requestedSchema: schema,
+      });
+      if (this.#host.signal.aborted) return null;
+      if (answer instanceof RpcRefusal) return "refused";
+      const action = isObject(answer) ? answer.action : null;
+      if (action === "decline") return { ...decision, option: "reject_once" };
+      // The person closed the form, so the call waits.
+      if (action !== "accept") {
+        this.#unanswered.add(id);
+        return { ...decision, option: "" };
+      }
+      answers.push([key, isObject(answer) && isObject(answer.content) ? answer.content : {}]);
+    }
+    return { ...decision, option: "allow_once", answers: Object.fromEntries(answers) };
   }
 
   /** Asks for the reason of a rejection; empty if the person gives none. */
@@ -362,10 +415,19 @@ export class PromptTurn {
   async #decideIn(session: ChatSession, decisions: readonly Decision[]): Promise<Problem | null> {
     const now = new Map<string, string | null>();
     for (const { id } of decisions) now.set(id, await digestOf(session, id));
-    for (const { id, digest, option, reason } of decisions) {
+    for (const { id, digest, option, reason, answers } of decisions) {
       const isSame = digest !== null && now.get(id) === digest &&
         session.chat.result(id)?.status === "pending";
       if (!isSame || option === "") continue;
+      if (answers !== null) {
+        const answered = await session.answer(id, answers);
+        if (answered.ok) continue;
+        if (answered.problem.code !== "invalid-answers") return answered.problem;
+        // The call waits; asking again at once could go on forever.
+        this.#unanswered.add(id);
+        this.#host.notice(answered.problem.message);
+        continue;
+      }
       const done = option.startsWith("allow")
         ? await this.#allow(session, id, option === "allow_always")
         : await this.#reject(session, id, reason, option === "reject_always");
@@ -428,6 +490,8 @@ interface Asked {
   readonly digest: string | null;
   readonly toolCall: Awaited<ReturnType<typeof toolCall>>;
   readonly options: readonly PermissionOption[];
+  /** What the server of the call asks; empty if it asks nothing. */
+  readonly forms: readonly QuestionForm[];
 }
 
 /** The digest of what a person sees of a call; null if the call cannot be shown. */

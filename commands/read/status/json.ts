@@ -1,6 +1,6 @@
 // Formats `flemma status --json` for one document, including the state of its sandbox.
 
-import type { OpenCall, WaitingHelper } from "../../../agent/types.ts";
+import type { OpenCall, OpenQuestions, WaitingHelper } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
 import { currentModel } from "../../../providers/models/choice.ts";
@@ -24,7 +24,26 @@ interface SandboxSummary {
 export function callJson(call: OpenCall, reason: ReturnType<typeof reasonJson> | undefined) {
   const { id, number, name, status, line, preview, decided: { decision, source }, helper, questions } = call;
   const waits_for = helper === null ? [] : helperCalls(helper);
-  return { id, number, name, status, line, preview, decision, source, ...reason, waits_for, questions };
+  return {
+    id,
+    number,
+    name,
+    status,
+    line,
+    preview,
+    decision,
+    source,
+    ...reason,
+    waits_for,
+    questions: questionsJson(questions),
+  };
+}
+
+/** Returns what the server of a call asks; null if it asks nothing. */
+function questionsJson(questions: OpenQuestions | null) {
+  if (questions === null) return null;
+  const { text, problem } = questions;
+  return { text, problem };
 }
 
 /** A call that waits in the document of a helper. */

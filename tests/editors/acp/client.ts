@@ -42,6 +42,7 @@ export async function withAgent(
   permission: Permission,
   body: (client: Client) => Promise<void>,
   capabilities: Json = {},
+  form: Permission = () => ({ action: "accept", content: { reason: "Use make." } }),
 ): Promise<void> {
   const child = startAgent(place, env);
   const updates: Json[] = [];
@@ -56,10 +57,7 @@ export async function withAgent(
       asked.push(params);
       return permission(params);
     })
-    .onRequest(
-      acp.methods.client.elicitation.create,
-      () => ({ action: "accept", content: { reason: "Use make." } }) as Json,
-    );
+    .onRequest(acp.methods.client.elicitation.create, ({ params }: Json) => form(params));
   try {
     await app.connectWith(acp.ndJsonStream(child.stdin, child.stdout), async (ctx) => {
       const initialized: Json = await ctx.request(acp.methods.agent.initialize, {

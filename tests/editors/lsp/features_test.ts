@@ -352,6 +352,33 @@ Deno.test("a code action makes the text in a waiting block the result of its cal
     },
   ));
 
+Deno.test("questions of a server are findings, lenses and actions of their own, and a reason takes their place", () => {
+  const block = "```flemma:tool status=pending\n```\n\n**Tool Result:** `call_2`";
+  const asked =
+    "````flemma:tool status=pending\n```yaml flemma:questions\nname: x\n```\n````\n\n**Tool Result:** `call_2`";
+  return withEditor(DOCUMENT.replace(block, asked), async (editor, uri) => {
+    const messages = (await editor.findings(uri)).map(({ message }) => message);
+    assert.ok(
+      messages.some((message) => /^waits for your answers: bash: \$ make test/.test(message)),
+      messages.join(),
+    );
+    const lenses: Json[] = await editor.request("textDocument/codeLens", { textDocument: { uri } });
+    assert.deepEqual(lenses.slice(0, 3).map(({ command }) => command.title), [
+      "Send answers",
+      "Decline",
+      "Run",
+    ]);
+    const actions = await editor.codeActions(uri, "name: x", ["quickfix"]);
+    assert.deepEqual(actions.slice(0, 3).map(({ title }) => title), [
+      "Send the answers of bash (call_1)",
+      "Decline to answer bash (call_1)",
+      "Reject bash (call_1) with a reason…",
+    ]);
+    await editor.take(actions[2]);
+    assert.match(editor.textOf(uri), /````flemma:tool status=rejected\n\n````\n/);
+  });
+});
+
 /** What a terminal acts on, what turns the reading order round, and what cannot be seen. */
 const HIDING = "\u001b[31m\u009b2J\u202e\u200b";
 

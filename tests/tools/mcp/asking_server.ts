@@ -21,11 +21,15 @@ const FORMS: Readonly<Record<string, any>> = {
         count: { type: "integer", minimum: 1, maximum: 10, default: 3 },
         color: { type: "string", enum: ["red", "green"], default: "red" },
         code: { type: "string" },
-        tags: { type: "array", items: { enum: ["a", "b"] }, default: ["a"] },
+        tags: { type: "array", items: { type: "string", enum: ["a", "b"] }, default: ["a"] },
         loud: { type: "boolean", default: false },
       },
       required: ["email"],
     },
+  },
+  odd: {
+    message: "Which?",
+    requestedSchema: { type: "object", properties: { tags: { type: "array", items: {}, default: ["x"] } } },
   },
   secret: {
     message: "Sign in",

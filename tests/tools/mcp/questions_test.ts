@@ -163,11 +163,11 @@ color:
 #   "l" (Large)
 size: s
 
-# (any of these, 1 to 2 items)
+# (any of these, as [a, b], 1 to 2 items)
 #   "a" (A)
-tags: []
+tags:
 
-# (list)
+# (list, as [a, b])
 words: ["x y"]
 
 # (text)

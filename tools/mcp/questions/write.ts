@@ -11,14 +11,22 @@ const MOST_DESCRIPTION = 300;
 /** Maximum number of choices that are listed. */
 const MOST_CHOICES = 50;
 
-/** Returns the questions as YAML, with the server's defaults as answers. */
-export function writeQuestions({ server, questions, repeats }: AskedState): string {
+/** Answers by the server's keys and the names of fields. */
+export type WrittenAnswers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/**
+ * Returns the questions as YAML.
+ *
+ * @param answers the answers. @default the server's defaults
+ */
+export function writeQuestions({ server, questions, repeats }: AskedState, answers?: WrittenAnswers): string {
   const all = Object.entries(questions);
   const lines = all.flatMap(([key, question], at) => [
     ...(at === 0 ? [] : [""]),
     ...(question.mode === "url" ? pageLines(server, question) : formLines(server, question, {
       indent: all.length === 1 ? "" : "  ",
       key: all.length === 1 ? null : key,
+      given: answers === undefined ? null : Object.hasOwn(answers, key) ? answers[key]! : {},
     })),
   ]);
   return [
@@ -52,23 +60,32 @@ function pageLines(server: string, { message, url }: ServerQuestion & { readonly
 function formLines(
   server: string,
   { message, schema }: ServerQuestion & { readonly mode: "form" },
-  { indent, key }: { readonly indent: string; readonly key: string | null },
+  { indent, key, given }: {
+    readonly indent: string;
+    readonly key: string | null;
+    readonly given: WrittenAnswers[string] | null;
+  },
 ): string[] {
   const names = Object.keys(schema.properties);
   return [
     ...comment(`The MCP server ${server} asks you:`),
     ...quoted(message),
     ...(key === null ? [] : [names.length === 0 ? `${nameOf(key)}: {}` : `${nameOf(key)}:`]),
-    ...names.flatMap((name) => ["", ...fieldLines(name, schema).map((line) => indent + line)]),
+    ...names.flatMap((name) => ["", ...fieldLines(name, schema, given).map((line) => indent + line)]),
   ];
 }
 
-function fieldLines(name: string, { properties, required }: FormSchema): string[] {
+function fieldLines(
+  name: string,
+  { properties, required }: FormSchema,
+  given: WrittenAnswers[string] | null,
+): string[] {
   const field = properties[name]!;
   const { title, description } = field;
   const words = [title, description].filter((text) => typeof text === "string" && text !== "").join(": ");
   const kind = `(${[kindOf(field), ...(required.includes(name) ? ["required"] : [])].join(", ")})`;
-  const value = valueOf(field);
+  const answer = given === null ? field.default : Object.hasOwn(given, name) ? given[name] : undefined;
+  const value = valueText(answer);
   return [
     ...comment(`${cut(words.replace(/\s+/g, " "), MOST_DESCRIPTION)} ${kind}`.trim()),
     ...choicesOf(field).slice(0, MOST_CHOICES).flatMap((choice) => comment(`  ${choice}`)),
@@ -80,7 +97,9 @@ function fieldLines(name: string, { properties, required }: FormSchema): string[
 function kindOf(field: FieldSchema): string {
   const { type, format, minimum, maximum, minLength, maxLength, minItems, maxItems } = field;
   if (choicesOf(field).length > 0) {
-    return type === "array" ? `any of these${range(minItems, maxItems, " items")}` : "one of these";
+    return type === "array"
+      ? `any of these, as [a, b]${range(minItems, maxItems, " items")}`
+      : "one of these";
   }
   switch (type) {
     case "integer":
@@ -90,7 +109,7 @@ function kindOf(field: FieldSchema): string {
     case "boolean":
       return "true or false";
     case "array":
-      return `list${range(minItems, maxItems, " items")}`;
+      return `list, as [a, b]${range(minItems, maxItems, " items")}`;
     default:
       return `${typeof format === "string" ? FORMATS[format] ?? "text" : "text"}${
         range(minLength, maxLength, " characters")
@@ -137,9 +156,9 @@ function choiceText(value: unknown, title: unknown): string {
     : shown;
 }
 
-/** Returns the default of a field as a YAML value; empty if it has none. */
-function valueOf({ type, default: value }: FieldSchema): string {
-  if (value === undefined || value === null) return type === "array" ? "[]" : "";
+/** Returns the value of a field as YAML; empty if it has none. */
+function valueText(value: unknown): string {
+  if (value === undefined || value === null) return "";
   const isPlain = typeof value === "string" && /^[A-Za-z](?:[\w .-]*\w)?$/.test(value) && value !== "null";
   return isPlain ? value : jsonText(value);
 }
