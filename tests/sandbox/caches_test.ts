@@ -146,6 +146,17 @@ function foldersIn(folder: string): string[] {
   return [folder, ...inner.flatMap(({ name }) => foldersIn(`${folder}/${name}`))];
 }
 
+test("the sets are listed by name", (root) => {
+  const environment = world(root);
+  const folder = privateCaches(environment).replace(/\/[^/]*$/, "");
+  const names = ["z", "b", "m", "a", "q", "c", "y", "d"];
+  for (const name of names) Deno.mkdirSync(`${folder}/${name}`, { recursive: true });
+  assert.deepEqual(
+    cacheSets(environment).map(({ path }) => path),
+    names.toSorted().map((name) => `${folder}/${name}`),
+  );
+});
+
 test("the sizes of the sets are counted, and all are removed, even read-only folders", async (root) => {
   const { environment, sandbox } = sandboxIn(root);
   assert.deepEqual(cacheSets(environment), []);

@@ -76,6 +76,24 @@ test("a command waits while a tool reads or writes a file", async (root) => {
   }
 });
 
+test("tools of one run write one after the other, without waiting for another run", async (root) => {
+  const turns = turnsIn(root);
+  const order: string[] = [];
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const first = turns.files("write", hands("/w/a"), async () => {
+    begun.resolve();
+    await end.promise;
+    order.push("first");
+  });
+  await begun.promise;
+  const turn = hands("/w/b");
+  const second = turns.files("write", turn, () => Promise.resolve(order.push("second")));
+  await new Promise((done) => setTimeout(done));
+  end.resolve();
+  await Promise.all([first, second]);
+  assert.deepEqual([order, turn.waited], [["first", "second"], []]);
+});
+
 test("a tool waits to write where a command of another run can write, but not to read or to write at other paths", async (root) => {
   const [one, other] = [turnsIn(root), turnsIn(root)];
   assert.ok((await other.commandBegins(["/w", "/t"])).ok);
