@@ -12,17 +12,26 @@ const test: typeof testInFolder = version.ok && version.value >= 6 ? testInFolde
 
 const TRUE = ["/bin/sh", "-c", "true"];
 
-/** The launchers of a process that wait. */
-function waitingOf(owner: number): number[] {
+/**
+ * The launchers of a process that wait.
+ *
+ * @param folder a folder in the PATH of the launchers, by which they are told from those of other tests in this process
+ */
+function waitingOf(owner: number, folder: string): number[] {
   return processTable().filter(({ parent, alive, pid }) => {
     if (parent !== owner || !alive) return false;
     try {
       const words = Deno.readTextFileSync(`/proc/${pid}/cmdline`).split("\0");
-      return words.includes(GUARD_ROLE) && words.at(-2) === WAITS;
+      const isOwn = Deno.readTextFileSync(`/proc/${pid}/environ`).includes(folder);
+      return isOwn && words.includes(GUARD_ROLE) && words.at(-2) === WAITS;
     } catch {
       return false; // It has ended.
     }
   }).map(({ pid }) => pid);
+}
+
+function landlockSandbox(root: string) {
+  return projectSandbox(root, { backend: "landlock" }, { variables: { PATH: `${root}/bin:/usr/bin:/bin` } });
 }
 
 async function until(what: () => boolean): Promise<void> {
@@ -31,9 +40,9 @@ async function until(what: () => boolean): Promise<void> {
 
 test("a command uses the launcher that waits, with its own environment, folder and input, and another one waits then", async (root) => {
   plant(root, "project/sub/", "outside");
-  const sandbox = projectSandbox(root, { backend: "landlock" });
+  const sandbox = landlockSandbox(root);
   assert.equal((await runPrepared(sandbox, TRUE)).setup, null);
-  const [first, ...others] = waitingOf(Deno.pid);
+  const [first, ...others] = waitingOf(Deno.pid, root);
   assert.deepEqual(others, []);
   const shell =
     `pwd; cat; echo "$OWN|$DENO_DIR|$HOME"; tool; (echo x > ${root}/outside) 2>/dev/null || echo refused`;
@@ -54,14 +63,14 @@ test("a command uses the launcher that waits, with its own environment, folder a
   assert.equal(out, `${root}/project/sub\nfirst line\nsecond line\na\nb|/d|\nfound\nrefused\n`);
   assert.equal(await prepared.value.setupFailure("", null), null);
   await prepared.value.dispose();
-  assert.notEqual(waitingOf(Deno.pid)[0], first);
+  assert.notEqual(waitingOf(Deno.pid, root)[0], first);
   await sandbox.endWorker();
-  await until(() => waitingOf(Deno.pid).length === 0);
+  await until(() => waitingOf(Deno.pid, root).length === 0);
 });
 
 test("two commands at the same time do not share a launcher, and a missing folder is reported as always", async (root) => {
   plant(root, "project/");
-  const sandbox = projectSandbox(root, { backend: "landlock" });
+  const sandbox = landlockSandbox(root);
   await runPrepared(sandbox, TRUE);
   const shell = ["/bin/sh", "-c", "echo $$"];
   const [one, two] = await Promise.all([runPrepared(sandbox, shell), runPrepared(sandbox, shell)]);
@@ -77,13 +86,13 @@ test("two commands at the same time do not share a launcher, and a missing folde
 
 test("if the launcher that waits was killed, the next command starts its own", async (root) => {
   plant(root, "project/");
-  const sandbox = projectSandbox(root, { backend: "landlock" });
+  const sandbox = landlockSandbox(root);
   for (let round = 0; round < 5; round++) {
     await runPrepared(sandbox, TRUE);
-    const [waiting] = waitingOf(Deno.pid);
+    const [waiting] = waitingOf(Deno.pid, root);
     assert.ok(waiting !== undefined);
     Deno.kill(waiting, "SIGKILL");
-    await until(() => waitingOf(Deno.pid).length === 0);
+    await until(() => waitingOf(Deno.pid, root).length === 0);
     const { out, setup } = await runPrepared(sandbox, ["/bin/sh", "-c", "echo ran"]);
     assert.deepEqual([setup, out], [null, "ran\n"]);
   }
@@ -104,7 +113,7 @@ test("if flemma is killed, the launcher that waits ends", async (root) => {
   }).spawn();
   const reader = child.stdout.getReader();
   await reader.read();
-  const [waiting] = waitingOf(child.pid);
+  const [waiting] = waitingOf(child.pid, "");
   assert.ok(waiting !== undefined);
   const all = () =>
     processTable().filter(({ pid, parent, alive }) => alive && (pid === waiting || parent === waiting));
