@@ -3,12 +3,21 @@
 import { own } from "../base/is_object.ts";
 import { formatUnifiedDiff } from "../agent/review/unified.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
+import { helperOf } from "../parser/edits/result_block.ts";
 import type { Call, Chat, Result, Segment, Turn } from "../parser/types.ts";
 import { type JobResult, readJobResult } from "../parser/view/jobs.ts";
 import { type ReplyPlaceholder, replyPlaceholder } from "../parser/view/placeholder.ts";
-import type { ConversationView, Field, MessageView, PartView, ResultView } from "./types.ts";
+import type { ConversationView, Field, HelperView, MessageView, PartView, ResultView } from "./types.ts";
 
-export function buildConversationView(chat: Chat, title: string): ConversationView {
+/** Helpers by the position of the calls that asked them. */
+export type HelperViews = ReadonlyMap<number, HelperView>;
+
+/** @param helpers the helpers to show below the calls that asked them */
+export function buildConversationView(
+  chat: Chat,
+  title: string,
+  helpers: HelperViews = new Map(),
+): ConversationView {
   const { frontmatter, preamble } = chat;
   const placed = new Set<number>();
   // A result goes to the last call of its id, as in requests.
@@ -23,18 +32,20 @@ export function buildConversationView(chat: Chat, title: string): ConversationVi
       ? null
       : { language: frontmatter.language, code: lines(frontmatter.code), line: frontmatter.start },
     preamble: preamble === null ? null : { text: lines(preamble.text), line: preamble.start },
-    messages: chat.turns.map((turn) => messageOf(chat, turn, placed, waiting)).filter(({ parts }) =>
-      parts.length > 0
-    ),
+    messages: chat.turns.map((turn) => messageOf(chat, turn, { placed, waiting, helpers }))
+      .filter(({ parts }) => parts.length > 0),
   };
 }
 
-function messageOf(
-  chat: Chat,
-  turn: Turn,
-  placed: ReadonlySet<number>,
-  waiting: ReplyPlaceholder | null,
-): MessageView {
+interface Surroundings {
+  /** Positions of the results that are shown with their calls. */
+  readonly placed: ReadonlySet<number>;
+  readonly waiting: ReplyPlaceholder | null;
+  readonly helpers: HelperViews;
+}
+
+function messageOf(chat: Chat, turn: Turn, around: Surroundings): MessageView {
+  const { waiting } = around;
   const parts: PartView[] = [];
   let prose = "";
   let line = turn.place.start;
@@ -57,7 +68,7 @@ function messageOf(
       continue;
     }
     endProse();
-    const part = partOf(chat, segment, placed);
+    const part = partOf(chat, segment, around);
     if (part !== null) parts.push(part);
   }
   endProse();
@@ -95,7 +106,7 @@ function proseOf(chat: Chat, segment: Segment): string | null {
   return chat.text(segment.place.from, segment.place.to);
 }
 
-function partOf(chat: Chat, segment: Segment, placed: ReadonlySet<number>): PartView | null {
+function partOf(chat: Chat, segment: Segment, { placed, helpers }: Surroundings): PartView | null {
   switch (segment.kind) {
     case "thinking":
       return {
@@ -114,7 +125,7 @@ function partOf(chat: Chat, segment: Segment, placed: ReadonlySet<number>): Part
     case "aborted":
       return { kind: "aborted", text: segment.message, line: segment.place.start };
     case "tool_use":
-      return callOf(chat, segment);
+      return callOf(chat, segment, helpers.get(segment.place.from));
     case "tool_result":
       return placed.has(segment.place.from) ? null : resultOf(segment);
     default:
@@ -122,7 +133,7 @@ function partOf(chat: Chat, segment: Segment, placed: ReadonlySet<number>): Part
   }
 }
 
-function callOf(chat: Chat, call: Call): PartView {
+function callOf(chat: Chat, call: Call, helper: HelperView | undefined): PartView {
   const result = chat.call(call.id)?.place.from === call.place.from ? chat.result(call.id) : undefined;
   const { label } = call.input;
   return {
@@ -135,11 +146,21 @@ function callOf(chat: Chat, call: Call): PartView {
       ? fieldsOf(call.input)
       : [{ name: "input", kind: "text", text: lines(call.inputText) }],
     result: result === undefined ? null : resultOf(result),
+    ...helper === undefined ? {} : { helper },
   };
 }
 
-function resultOf({ id, status, content, questions, place }: Result): ResultView {
-  return { kind: "result", id, status, text: lines(questions ?? content), line: place.start };
+function resultOf(result: Result): ResultView {
+  const { id, status, content, questions, place } = result;
+  const waitsIn = status === "pending" ? helperOf(result) : null;
+  return {
+    kind: "result",
+    id,
+    status,
+    ...waitsIn === null ? {} : { waitsIn },
+    text: lines(questions ?? content),
+    line: place.start,
+  };
 }
 
 /** Pairs of input members with which tools describe a replacement. */

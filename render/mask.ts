@@ -1,19 +1,22 @@
 // Masking of secrets in a whole conversation before it is rendered.
 
 import type { Masked, SecretMask } from "./secrets.ts";
-import type { ConversationView, Field, MessageView, PartView, ResultView } from "./types.ts";
+import type { ConversationView, Field, HelperView, MessageView, PartView, ResultView } from "./types.ts";
 
 /** A masked secret, with the line of the document that contains it, or the line of its block. */
 export interface MaskedAt {
   readonly name: string;
   readonly line: number;
+  /** Path of the helper's document that contains it. @default it is in the conversation itself */
+  readonly document?: string;
 }
 
 /** Masks every secret in the conversation, and lists them in the order of the document. */
 export function withoutSecrets(
   conversation: ConversationView,
-  { mask }: SecretMask,
+  secrets: SecretMask,
 ): { readonly conversation: ConversationView; readonly masked: readonly MaskedAt[] } {
+  const { mask } = secrets;
   const masked: MaskedAt[] = [];
   const text = (from: string, line: number, counts = true) => {
     const lineOf = lineCounter(from, line);
@@ -22,6 +25,7 @@ export function withoutSecrets(
   const resultOf = (result: ResultView): ResultView => ({
     ...result,
     id: text(result.id, result.line, false),
+    ...result.waitsIn === undefined ? {} : { waitsIn: text(result.waitsIn, result.line, false) },
     // The text begins after the header and the fence.
     text: text(result.text, result.line + 3),
   });
@@ -30,6 +34,17 @@ export function withoutSecrets(
     name: text(field.name, line, false),
     text: text(field.text, line, false),
   });
+  const helperOf = (helper: HelperView, line: number): HelperView => {
+    const inside = helper.conversation === null ? null : withoutSecrets(helper.conversation, secrets);
+    const path = text(helper.path, line, false);
+    masked.push(...(inside?.masked ?? []).map((each) => ({ document: path, ...each })));
+    return {
+      ...helper,
+      name: text(helper.name, line, false),
+      path,
+      conversation: inside?.conversation ?? null,
+    };
+  };
   const partOf = (part: PartView): PartView => {
     switch (part.kind) {
       case "call":
@@ -40,6 +55,7 @@ export function withoutSecrets(
           label: text(part.label, part.line, false),
           fields: part.fields.map((field) => fieldOf(field, part.line)),
           result: part.result === null ? null : resultOf(part.result),
+          ...part.helper === undefined ? {} : { helper: helperOf(part.helper, part.line) },
         };
       case "result":
         return resultOf(part);

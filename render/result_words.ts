@@ -1,8 +1,8 @@
-// Words for the status of a result, common to all renderers.
+// Words for the status of a result and for a helper, common to all renderers.
 
 import { own } from "../base/is_object.ts";
 import type { Status } from "../parser/types.ts";
-import type { ResultView } from "./types.ts";
+import type { HelperView, ResultView } from "./types.ts";
 
 /** A status in words. The tone is `bad` for a failure, and `open` while an action is pending. */
 export interface ResultWords {
@@ -19,7 +19,13 @@ const WORDS: Readonly<Record<Status, ResultWords>> = {
   aborted: { words: "stopped", tone: "bad" },
 };
 
-export function resultWords({ status, text }: ResultView): ResultWords {
+export function resultWords({ status, text, waitsIn }: ResultView): ResultWords {
+  if (waitsIn !== undefined) return { words: `waits for the helper ${waitsIn}`, tone: "open" };
   if (status === null) return { words: text.trim() === "" ? "no output" : "result", tone: "good" };
   return own(WORDS, status) ?? { words: status, tone: "bad" };
+}
+
+/** Returns what follows the name of a helper in the line about it. */
+export function helperWords({ state, cost, path }: HelperView): string {
+  return [state, ...cost === null ? [] : [cost], path].join(", ");
 }

@@ -36,6 +36,23 @@ export interface CallView {
   readonly fields: readonly Field[];
   /** Result of the call; null if the document has none. */
   readonly result: ResultView | null;
+  /** The helper that the call asked. @default none is known */
+  readonly helper?: HelperView;
+}
+
+/** A helper (sub-agent) that a call asked. */
+export interface HelperView {
+  readonly name: string;
+  /** Path of its document, relative to the folder of the document that is shown. */
+  readonly path: string;
+  /** What it is doing, in words. */
+  readonly state: string;
+  /** True if it waits for the person. */
+  readonly waits: boolean;
+  /** Known cost of its requests, in words; null if it is not known. */
+  readonly cost: string | null;
+  /** Its conversation; null if it cannot be read, or belongs to an earlier call, below which it is shown. */
+  readonly conversation: ConversationView | null;
 }
 
 export interface Field {
@@ -51,6 +68,8 @@ export interface ResultView {
   readonly id: string;
   /** Status of the result's block, or `error`; null for a final result. */
   readonly status: string | null;
+  /** Name of the helper in whose document the call waits. @default none */
+  readonly waitsIn?: string;
   readonly text: string;
   readonly line: number;
 }

@@ -18,7 +18,7 @@ import { SavedFiles } from "../undo/saved_files.ts";
 import { type RegisteredTools, registerTools, type ToolsSubject } from "../tools.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { RunPurse } from "../../cycle/usage/purse.ts";
-import { ASK_TOOL } from "../../tools/approval/presets.ts";
+import { ASK_TOOL } from "../../config/layers/presets.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import { authorityIn, isAgreed } from "../trust/agreement.ts";
 import type { JobsParts } from "./jobs/jobs.ts";

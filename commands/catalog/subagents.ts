@@ -8,6 +8,7 @@ import type {
   RemovedPart,
   RetainedPart,
 } from "../../agent/runtime/helpers/inventory.ts";
+import { STATE_WORDS } from "../document/helpers.ts";
 import { settingsFor } from "../document/read.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
@@ -80,13 +81,6 @@ async function clean(
   return Exit.ok;
 }
 
-const STATES: Readonly<Record<ListedHelper["state"], string>> = {
-  missing: "no document",
-  running: "running",
-  waits: "waits for you",
-  idle: "idle",
-};
-
 const TREES: Readonly<Record<NonNullable<ListedHelper["worktree"]>["state"], string>> = {
   gone: "gone",
   empty: "empty",
@@ -98,7 +92,7 @@ const TREES: Readonly<Record<NonNullable<ListedHelper["worktree"]>["state"], str
 
 function linesOf({ name, document, caller, state, worktree }: ListedHelper): string[] {
   return [
-    `${name}  ${STATES[state]}`,
+    `${name}  ${STATE_WORDS[state]}`,
     `    ${document}`,
     `    asked by ${caller}`,
     ...(worktree === null ? [] : [`    ${worktree.branch} in ${worktree.folder}: ${TREES[worktree.state]}`]),

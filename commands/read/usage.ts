@@ -1,11 +1,11 @@
 // `flemma usage`: shows tokens and cost, of one document by model, or of all documents.
 
-import { absolutePath, helperFolderOf } from "../../base/paths.ts";
+import { absolutePath } from "../../base/paths.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
 import { allRecords, recordsOf } from "../../cycle/usage/log.ts";
 import { cacheShare, totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
-import { helperNames } from "../document/helpers.ts";
+import { type HelperUsage, helperUsage } from "../document/helpers.ts";
 import type { Invocation } from "../invocation.ts";
 import { costWords, formatCount, percent } from "../io/amounts.ts";
 import { Exit } from "../io/exit.ts";
@@ -15,10 +15,8 @@ import { writeLines, writeOutput } from "../io/streams.ts";
 import { usageJson } from "../io/usage_json.ts";
 import { switchOption, textOption } from "../line/options.ts";
 
-interface Row {
-  readonly name: string;
-  readonly records: readonly UsageRecord[];
-}
+/** Requests, by what a line of the table is about. */
+type Row = HelperUsage;
 
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given, environment, messages } = invocation;
@@ -42,7 +40,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const path = await knownPath(environment, file);
   const records = (await recordsOf(environment, path)).filter(wanted);
-  const helpers = path === null ? [] : await helperRows(environment, path, wanted);
+  const helpers = path === null ? [] : await helperUsage(environment, path, wanted);
   const isMissing = records.length === 0 && !await isFile(absolutePath(environment, file));
   if (asJson) writeOutput(`${safeJson(documentJson(path, records, helpers))}\n`);
   if (isMissing) {
@@ -77,22 +75,6 @@ async function isFile(path: string): Promise<boolean> {
 function byModel(records: readonly UsageRecord[]): readonly Row[] {
   const rows = Map.groupBy(records, ({ provider, model }) => `${provider} ${model}`);
   return [...rows].map(([name, records]) => ({ name, records }));
-}
-
-/** Returns the requests of each helper of a document, including those of the helpers that it asked. */
-async function helperRows(
-  environment: Invocation["environment"],
-  path: string,
-  wanted: (record: UsageRecord) => boolean,
-): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  for (const name of helperNames(path)) {
-    const document = `${helperFolderOf(path)}/${name}.chat`;
-    const below = await helperRows(environment, document, wanted);
-    const own = (await recordsOf(environment, document)).filter(wanted);
-    rows.push({ name, records: [...own, ...below.flatMap(({ records }) => records)] });
-  }
-  return rows.filter(({ records }) => records.length > 0);
 }
 
 function documentJson(document: string | null, records: readonly UsageRecord[], helpers: readonly Row[]) {

@@ -9,6 +9,9 @@ import { readModeline } from "../schema/presets/modeline.ts";
 import type { SettingFault } from "../types.ts";
 import type { ApprovalPreset, Presets } from "../values.ts";
 
+/** Name of the tool with which a model asks a helper. */
+export const ASK_TOOL = "ask_document";
+
 const STANDARD: ApprovalPreset = { approve: ["read", "write", "edit", "find", "grep", "ls"] };
 
 export const BUILTIN_PRESETS: Readonly<Record<"founding" | "v0.11", Presets>> = {

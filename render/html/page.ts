@@ -2,9 +2,17 @@
 // document.
 
 import type { ReadMarkdown } from "../markdown.ts";
-import { resultWords } from "../result_words.ts";
+import { helperWords, resultWords } from "../result_words.ts";
 import type { SecretMask } from "../secrets.ts";
-import type { CallView, ConversationView, Field, MessageView, PartView, ResultView } from "../types.ts";
+import type {
+  CallView,
+  ConversationView,
+  Field,
+  HelperView,
+  MessageView,
+  PartView,
+  ResultView,
+} from "../types.ts";
 import { escapeHtml } from "./escape.ts";
 import { markdownHtml } from "./markdown.ts";
 import { STYLE, styleDigest } from "./style.ts";
@@ -39,7 +47,7 @@ export async function* pageHtml(
   conversation: ConversationView,
   options: PageOptions,
 ): AsyncGenerator<string> {
-  const { title, settings, preamble, messages } = conversation;
+  const { title, messages } = conversation;
   const clean = (text: string) => options.secrets.mask(text);
   const write = new Writer(options.markdown, clean);
   // Whatever the page contains, the policy allows only its style sheet and embedded images; nothing else loads or runs.
@@ -52,11 +60,7 @@ export async function* pageHtml(
     '<meta name="referrer" content="no-referrer">\n' +
     `<title>${escapeHtml(title)}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<main>\n` +
     `<h1>${escapeHtml(title)}</h1>\n<p class="about">${amount(messages)}</p>\n`;
-  if (settings !== null) {
-    yield write.details(`Frontmatter, ${settings.language}`, settings.code);
-  }
-  if (preamble !== null) yield `<section>${write.prose(preamble.text)}</section>\n`;
-  for (const message of messages) yield write.message(message);
+  yield* write.conversation(conversation);
   for (const file of options.files ?? []) yield write.file(file);
   yield "</main>\n</body>\n</html>\n";
 }
@@ -90,6 +94,12 @@ class Writer {
   constructor(markdown: ReadMarkdown, clean: (text: string) => string) {
     this.#markdown = markdown;
     this.#clean = clean;
+  }
+
+  *conversation({ settings, preamble, messages }: ConversationView): Generator<string> {
+    if (settings !== null) yield this.details(`Frontmatter, ${settings.language}`, settings.code);
+    if (preamble !== null) yield `<section>${this.prose(preamble.text)}</section>\n`;
+    for (const message of messages) yield this.message(message);
   }
 
   message({ role, parts }: MessageView): string {
@@ -137,13 +147,23 @@ class Writer {
     }
   }
 
-  #call({ tool, id, label, fields, result }: CallView): string {
+  #call({ tool, id, label, fields, result, helper }: CallView): string {
     const labelHtml = label === "" ? "" : ` <span class="label">${escapeHtml(label)}</span>`;
     const head = `<p class="head"><span class="tool">${
       escapeHtml(tool)
     }</span>${labelHtml} <span class="id">${escapeHtml(id)}</span></p>`;
     const answer = result === null ? '<p class="state open">no result yet</p>' : this.#result(result);
-    return `<div class="call">${head}${fields.map(fieldHtml).join("")}${answer}</div>`;
+    const below = helper === undefined ? "" : this.#helper(helper);
+    return `<div class="call">${head}${fields.map(fieldHtml).join("")}${answer}${below}</div>`;
+  }
+
+  #helper(helper: HelperView): string {
+    const { name, waits, conversation } = helper;
+    const tone = waits ? "open" : "good";
+    const words = escapeHtml(`helper ${name}: ${helperWords(helper)}`);
+    if (conversation === null) return `<p class="state ${tone}">${words}</p>`;
+    const inside = [...this.conversation(conversation)].join("");
+    return `<details class="helper ${tone}"><summary>${words}</summary>\n${inside}</details>`;
   }
 
   #result(result: ResultView): string {

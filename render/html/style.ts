@@ -48,6 +48,7 @@ p.bad,.bad>summary{color:var(--bad)}
 p.open,.open>summary{color:var(--system)}
 .state{font-size:.875rem;margin:.4em 0}
 .good{color:var(--dim)}
+.helper{border-left:3px solid var(--line);padding-left:.8rem}
 .thinking pre,.thinking p{color:var(--dim)}
 .image{color:var(--dim)}
 img{max-width:100%;height:auto;border:1px solid var(--line);border-radius:6px}

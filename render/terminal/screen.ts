@@ -3,11 +3,19 @@
 import { visible } from "../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../base/width.ts";
 import type { ReadMarkdown } from "../markdown.ts";
-import { resultWords } from "../result_words.ts";
-import type { CallView, ConversationView, Field, MessageView, PartView, ResultView } from "../types.ts";
+import { helperWords, resultWords } from "../result_words.ts";
+import type {
+  CallView,
+  ConversationView,
+  Field,
+  HelperView,
+  MessageView,
+  PartView,
+  ResultView,
+} from "../types.ts";
 import { type Color, colorize, type TerminalFormat } from "./lines.ts";
 import { markdownLines } from "./markdown.ts";
-import { block, drawSpans, type Fold, note, span, UNFOLDED, wrapSpans } from "./spans.ts";
+import { block, drawSpans, type Fold, GUTTER, note, span, UNFOLDED, wrapSpans } from "./spans.ts";
 
 export interface ScreenOptions extends TerminalFormat {
   readonly full: boolean;
@@ -91,14 +99,31 @@ function partLines(part: PartView, options: ScreenOptions): readonly string[] {
   }
 }
 
-function callLines({ tool, id, label, fields, result }: CallView, options: ScreenOptions): string[] {
+function callLines({ tool, id, label, fields, result, helper }: CallView, options: ScreenOptions): string[] {
   const head = [span("▸ ", "magenta"), span(tool, "bold", "magenta"), span(` ${id}`, "dim")];
   if (label !== "") head.push(span(` ${label}`, "italic"));
   return [
     ...wrapSpans(head, options.width).map((line) => drawSpans(line, options)),
     ...fields.flatMap((field) => fieldLines(field, options)),
     ...(result === null ? [colorize("no result yet", "yellow", options)] : resultLines(result, options)),
+    ...(helper === undefined ? [] : helperLines(helper, options)),
   ];
+}
+
+/** Renders the line about a helper, and its conversation unless helpers are folded. */
+function helperLines(helper: HelperView, options: ScreenOptions): string[] {
+  const { name, waits, conversation } = helper;
+  const head = [
+    span("▸ ", "magenta"),
+    span("helper ", "magenta"),
+    span(name, "bold", "magenta"),
+    span(`: ${helperWords(helper)}`, waits ? "yellow" : "dim"),
+  ];
+  const lines = wrapSpans(head, options.width).map((line) => drawSpans(line, options));
+  if (conversation === null || !options.full) return lines;
+  const gutter = colorize(GUTTER, "dim", options);
+  const inner = { ...options, width: Math.max(10, options.width - GUTTER.length) };
+  return [...lines, ...Array.from(screenLines(conversation, inner), (line) => gutter + line)];
 }
 
 const INPUT_FOLD: Fold = { head: 12, tail: 4 };

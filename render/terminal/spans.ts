@@ -100,7 +100,7 @@ function broken(word: Word, width: number): readonly Word[] {
 }
 
 /** Prefix of each line of a block, and of each continuation of a line that is too wide. */
-const GUTTER = "│ ";
+export const GUTTER = "│ ";
 const REST = "┆ ";
 
 export interface Fold {

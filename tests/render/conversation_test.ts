@@ -32,6 +32,20 @@ Deno.test("a result without a call is shown where it is, and text next to result
   );
 });
 
+Deno.test("a call that waits in a helper names the helper, as the document does", () => {
+  const text = `@You:\nGo.\n\n@Assistant:\n${use("ask_document", "c1", { question: "Why?" })}\n@You:\n${
+    result("c1", "", " (helper=runner status=pending)")
+  }`;
+  assert.ok(
+    plain(text).endsWith(
+      "Call of ask_document (c1)\nquestion: Why?\nResult: waits for the helper runner\n\n",
+    ),
+    plain(text),
+  );
+  const answered = text.replace("status=pending", "").replace("```\n\n```", "```\nSo.\n```");
+  assert.ok(plain(answered).endsWith("Result:\nSo.\n\n"), plain(answered));
+});
+
 Deno.test("the result of a background job is shown under its id, between the texts around it", () => {
   const job = "**Job Result:** `job_a` (error)\n\n```\nbad **bold**\n```\n";
   assert.equal(

@@ -36,8 +36,21 @@ function everywhere(text: string): MessageView[] {
         { name: text, kind: "diff", text: `+${text}\n-${text}\n ${text}` },
       ],
       result,
+      helper: {
+        name: text,
+        path: text,
+        state: text,
+        waits: false,
+        cost: text,
+        conversation: {
+          title: text,
+          settings: { language: text, code: text, line: 1 },
+          preamble: { text, line: 1 },
+          messages: [{ role: text, line: 1, parts: [{ kind: "prose", text, line: 1 }] }],
+        },
+      },
     },
-    { ...result, status: text },
+    { ...result, status: text, waitsIn: text },
     { ...result, status: "error" },
     { ...result, text: `${text}\n`.repeat(30) },
   ];

@@ -156,8 +156,17 @@ Deno.test("a secret appears nowhere in an HTML page, and its line is reported", 
     "",
   ].join("\n");
   const secrets = secretMask();
+  const chat = parse(new TextEncoder().encode(text));
+  const helper = {
+    name: KEY,
+    path: `${KEY}.chat`,
+    state: "idle",
+    waits: false,
+    cost: null,
+    conversation: buildConversationView(chat, KEY),
+  };
   const { conversation, masked } = withoutSecrets(
-    buildConversationView(parse(new TextEncoder().encode(text)), KEY),
+    buildConversationView(chat, KEY, new Map([[chat.calls[0]!.place.from, helper]])),
     secrets,
   );
   let html = "";
@@ -165,9 +174,11 @@ Deno.test("a secret appears nowhere in an HTML page, and its line is reported", 
     html += piece;
   }
   assert.ok(!html.includes(letters(36)), html);
-  const reported = new Set(masked.map(({ line }) => line));
-  for (const line of [2, 5, 8, 12, 15, 26]) {
-    assert.ok(reported.has(line), `line ${line} of ${[...reported].join()}`);
+  for (const document of [undefined, "[masked].chat"]) {
+    const reported = new Set(masked.filter((each) => each.document === document).map(({ line }) => line));
+    for (const line of [2, 5, 8, 12, 15, 26]) {
+      assert.ok(reported.has(line), `line ${line} of ${[...reported].join()}`);
+    }
   }
 });
 

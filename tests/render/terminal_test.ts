@@ -5,7 +5,7 @@ import { displayWidth } from "../../base/width.ts";
 import { loadMarkdown } from "../../render/markdown.ts";
 import { markdownLines } from "../../render/terminal/markdown.ts";
 import { screenLines } from "../../render/terminal/screen.ts";
-import type { ConversationView, PartView } from "../../render/types.ts";
+import type { ConversationView, HelperView, PartView } from "../../render/types.ts";
 import { INJECTIONS, SEQUENCES } from "./injections.ts";
 
 const markdown = await loadMarkdown();
@@ -23,6 +23,48 @@ const conversation = (...parts: readonly PartView[]): ConversationView => ({
 const screen = (shown: ConversationView, { width = 40, colors = false, full = false } = {}): string[] => [
   ...screenLines(shown, { width, colors, full, markdown }),
 ];
+
+/** A helper with the text at every place that a text has in one. */
+const helper = (text: string): HelperView => ({
+  name: text,
+  path: text,
+  state: text,
+  waits: false,
+  cost: text,
+  conversation: conversation({ kind: "prose", text, line: 1 }),
+});
+
+Deno.test("a helper is one line below its call; unfolded, its conversation follows behind a line at the margin", () => {
+  const shown = conversation({
+    kind: "call",
+    id: "c1",
+    tool: "ask_document",
+    label: "",
+    line: 1,
+    fields: [],
+    result: { kind: "result", id: "c1", status: "pending", waitsIn: "runner", text: "", line: 1 },
+    helper: {
+      name: "runner",
+      path: "a.chat.d/runner.chat",
+      state: "waits for you",
+      waits: true,
+      cost: "$0.02",
+      conversation: conversation({ kind: "prose", text: "Hello", line: 1 }),
+    },
+  });
+  const folded = [
+    `── Assistant ${"─".repeat(67)}`,
+    "  ▸ ask_document c1",
+    "  waits for the helper runner",
+    "  ▸ helper runner: waits for you, $0.02, a.chat.d/runner.chat",
+  ];
+  assert.deepEqual(screen(shown, { width: 80 }), folded);
+  assert.deepEqual(screen(shown, { width: 80, full: true }), [
+    ...folded,
+    `  │ ── Assistant ${"─".repeat(63)}`,
+    "  │   Hello",
+  ]);
+});
 
 Deno.test("each kind of Markdown block is rendered as terminal lines", () => {
   const text = `# Plan
@@ -148,11 +190,12 @@ Deno.test("no line is wider than the terminal, whatever the text and the width",
             text: `${text}\n${text}`,
           }],
           result: { kind: "result", id: text, status: text, text, line: 1 },
+          helper: helper(text),
         },
       );
-      for (const line of screen(shown, { width })) {
+      for (const line of [false, true].flatMap((full) => screen(shown, { width, full }))) {
         // A few cells are left to what is nested deeper than any terminal is wide.
-        const room = /^ *(?:▌ |• ){5}/.test(line) ? 100 : width;
+        const room = /^[ │]*(?:▌ |• ){5}/.test(line) ? 100 : width;
         assert.ok(displayWidth(line) <= room, `${width}: ${JSON.stringify(line)}`);
       }
     }
@@ -193,6 +236,7 @@ Deno.test("no text acts on the terminal, wherever it appears in a document", () 
               { name: text, kind: "diff", text: `+${text}` },
             ],
             result: part,
+            helper: helper(text),
           },
         ],
       }],

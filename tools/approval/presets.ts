@@ -11,9 +11,6 @@ export { type ExpandedList, expandList };
 /** Name of the tool that loads skills. */
 export const SKILL_TOOL = "skill";
 
-/** Name of the tool with which a model asks a helper. */
-export const ASK_TOOL = "ask_document";
-
 /** Facts about tools that approval needs. */
 export interface ToolFacts {
   /** True if the tool of this name has a capability. False for a tool that is not known. */

@@ -7,7 +7,6 @@ import { failure, type Outcome, success, thrownText } from "../../../base/proble
 import { agreeToFolder } from "../../../config/document/work_folder.ts";
 import { worktreeAt } from "../../../config/document/worktrees.ts";
 import type { ApprovalPreset } from "../../../config/values.ts";
-import { callHash } from "../../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../../cycle/storage/journal.ts";
 import type { RunPurse } from "../../../cycle/usage/purse.ts";
 import type { CycleEvent, Emit } from "../../../cycle/types.ts";
@@ -26,7 +25,7 @@ import type { ChatOptions, ChatSession, WaitingHelper } from "../../types.ts";
 import { type HelperQuestion, readQuestion, refuseCycle, refuseQuestion } from "./bounds.ts";
 import { depthOf, helperLine, nameForPreset, shownPath } from "./names.ts";
 import { type AskedHelper, failedHelper, helperResult } from "./outcome.ts";
-import { type FoundHelper, HelperFolder } from "./place.ts";
+import { type FoundHelper, HelperFolder, identifyCall } from "./place.ts";
 import {
   helperInstructions,
   isAnswered,
@@ -94,7 +93,7 @@ export class DocumentHelpers {
 
   /** True if a call that waits for this helper can go on: it waits for nobody, and no other run uses it. */
   async goesOn(call: Call): Promise<boolean> {
-    const found = await this.folder.ofCall(await identify(this.#asking.chat(), call));
+    const found = await this.folder.ofCall(await identifyCall(this.#asking.chat(), call));
     if (found === null || !isThere(found.path)) return true;
     const chat = parse(await Deno.readFile(found.path));
     return !chat.results.some(({ status, content }) => status === "pending" && content === "");
@@ -102,7 +101,7 @@ export class DocumentHelpers {
 
   /** Returns the helper in whose document a call waits, with the calls that wait there. */
   async waitingFor(call: Call): Promise<WaitingHelper | null> {
-    const found = await this.folder.ofCall(await identify(this.#asking.chat(), call));
+    const found = await this.folder.ofCall(await identifyCall(this.#asking.chat(), call));
     if (found === null) return null;
     const { name, path } = found;
     const { options: { settings, tools, resolvers }, openHelper, environment } = this.#asking;
@@ -124,7 +123,7 @@ export class DocumentHelpers {
   > {
     const { path, subject, purse } = this.#asking;
     const chat = this.#asking.chat();
-    const identity = await identify(chat, call);
+    const identity = await identifyCall(chat, call);
     const known = await this.folder.ofCall(identity);
     const files = await this.#files(question.files, context);
     if (known !== null) {
@@ -175,7 +174,7 @@ export class DocumentHelpers {
   async #oldHelper(name: string, call: Call): Promise<Outcome<FoundHelper>> {
     const chat = this.#asking.chat();
     const others = await Promise.all(
-      chat.calls.filter((each) => each.name === call.name).map((each) => identify(chat, each)),
+      chat.calls.filter((each) => each.name === call.name).map((each) => identifyCall(chat, each)),
     );
     const helper = await this.folder.find(name, others);
     if (!helper.ok) return helper;
@@ -410,15 +409,6 @@ function withoutFolders(
   { workFolder: _work, projectFolder: _project, ...own }: Environment,
 ): Environment {
   return own;
-}
-
-/** Identifies a call, also after its document was renamed. */
-async function identify(chat: Chat, call: Call): Promise<Omit<RecordedQuestion, "turn">> {
-  const hash = await callHash(call);
-  const same = chat.calls.filter(({ id, name, inputText }) =>
-    id === call.id && name === call.name && inputText === call.inputText
-  );
-  return { id: call.id, hash, nth: same.findIndex(({ place }) => place.from === call.place.from) };
 }
 
 function callerPath(helper: string): string {

@@ -8,6 +8,7 @@ import { holderOf } from "../../../cycle/storage/lock.ts";
 import { parse } from "../../../parser/mod.ts";
 import { type CleanChoice, decideCleaning, type HelperState, type WorktreeState } from "./cleaning.ts";
 import { nameOfHelper } from "./names.ts";
+import { waitsForPerson } from "./question.ts";
 import { HelperRecords } from "./record.ts";
 import { BRANCHES } from "./repository.ts";
 import { WorktreeGit, type WorktreeSubject } from "./worktree_git.ts";
@@ -123,13 +124,7 @@ export class HelperInventory {
   async #stateOf(document: string): Promise<HelperState> {
     if (!isThere(document)) return "missing";
     if (await holderOf(document, this.#environment, this.#lock) !== null) return "running";
-    const chat = parse(await Deno.readFile(document));
-    const isOpen = chat.calls.some(({ id }) => {
-      const result = chat.result(id);
-      return result === undefined || (result.status === "pending" && result.content === "") ||
-        result.status === "approved";
-    });
-    return isOpen ? "waits" : "idle";
+    return waitsForPerson(parse(await Deno.readFile(document))) ? "waits" : "idle";
   }
 
   async #treeState({ folder, branch, base }: Worktree): Promise<WorktreeState> {

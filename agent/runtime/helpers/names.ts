@@ -2,7 +2,7 @@
 
 import { baseName, callerOf, helperFolderOf } from "../../../base/paths.ts";
 
-export { ASK_TOOL } from "../../../tools/approval/presets.ts";
+export { ASK_TOOL } from "../../../config/layers/presets.ts";
 
 /** Maximum number of characters of a name. */
 const LONGEST = 40;

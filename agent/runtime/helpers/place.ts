@@ -1,11 +1,24 @@
 // The folder with the helpers of one document: makes it, finds helpers in it, and records what this machine asked.
 
 import type { Environment } from "../../../base/environment.ts";
-import { isThere } from "../../../base/files.ts";
+import { isThere, mayBeThere } from "../../../base/files.ts";
 import { helperFolderOf } from "../../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
-import { helperPath, shownPath, unusedName } from "./names.ts";
-import { HelperRecords, type KnownHelper, type KnownHelpers, type RecordedQuestion } from "./record.ts";
+import { callHash } from "../../../cycle/plan/call_hash.ts";
+import { holderOf } from "../../../cycle/storage/lock.ts";
+import { readDocument } from "../../../cycle/storage/read.ts";
+import { parse } from "../../../parser/mod.ts";
+import type { Call, Chat } from "../../../parser/types.ts";
+import type { HelperState } from "./cleaning.ts";
+import { ASK_TOOL, helperPath, shownPath, unusedName } from "./names.ts";
+import { waitsForPerson } from "./question.ts";
+import {
+  HelperRecords,
+  isRecorded,
+  type KnownHelper,
+  type KnownHelpers,
+  type RecordedQuestion,
+} from "./record.ts";
 
 /** A helper of a document. */
 export interface FoundHelper {
@@ -13,6 +26,17 @@ export interface FoundHelper {
   /** Path of its document. */
   readonly path: string;
   readonly known: KnownHelper;
+}
+
+/** The helper that a call asked, as it is now. */
+export interface HelperOfCall {
+  readonly call: Call;
+  readonly name: string;
+  /** Path of its document. */
+  readonly path: string;
+  readonly state: HelperState | "link" | "unreadable";
+  /** Its document; null if there is none to read. */
+  readonly chat: Chat | null;
 }
 
 /** The helpers of the document at a real path. */
@@ -222,6 +246,50 @@ export class HelperFolder {
     this.#last = turn;
     return await turn;
   }
+}
+
+/** Identifies a call, also after its document was renamed. */
+export async function identifyCall(chat: Chat, call: Call): Promise<Omit<RecordedQuestion, "turn">> {
+  const hash = await callHash(call);
+  const same = chat.calls.filter(({ id, name, inputText }) =>
+    id === call.id && name === call.name && inputText === call.inputText
+  );
+  return { id: call.id, hash, nth: same.findIndex(({ place }) => place.from === call.place.from) };
+}
+
+/**
+ * Returns the helpers that the calls of a document asked on this machine, in the order of the calls. The text of the
+ * document cannot name others.
+ */
+export async function helpersOfCalls(
+  environment: Environment,
+  caller: string,
+  chat: Chat,
+): Promise<readonly HelperOfCall[]> {
+  const folder = new HelperFolder(environment, caller);
+  const all: HelperOfCall[] = [];
+  for (const call of chat.calls) {
+    if (call.name !== ASK_TOOL) continue;
+    const found = await folder.ofCall(await identifyCall(chat, call));
+    // A folder that replaced the recorded one is not searched.
+    if (found === null || !await isRecorded(environment, found.path)) continue;
+    const { name, path } = found;
+    all.push({ call, name, path, ...await currentState(environment, path) });
+  }
+  return all;
+}
+
+async function currentState(
+  environment: Environment,
+  path: string,
+): Promise<Pick<HelperOfCall, "state" | "chat">> {
+  if (!mayBeThere(path)) return { state: "missing", chat: null };
+  const read = await readDocument(path, environment);
+  if (!read.ok) return { state: "unreadable", chat: null };
+  if (read.value.realPath !== path) return { state: "link", chat: null };
+  const chat = parse(read.value.bytes);
+  const isRunning = await holderOf(path, environment) !== null;
+  return { state: isRunning ? "running" : waitsForPerson(chat) ? "waits" : "idle", chat };
 }
 
 /** Finds the helper that a call asked. */

@@ -77,3 +77,12 @@ export function removeUnfinished(chat: Chat, unfinished: ReadonlySet<string>): E
 function isBlank(segment: Segment): boolean {
   return segment.kind === "text" && segment.value.trim() === "";
 }
+
+/** True if a call or a question in a helper's document waits for a person. */
+export function waitsForPerson(chat: Chat): boolean {
+  return chat.calls.some(({ id }) => {
+    const result = chat.result(id);
+    return result === undefined || (result.status === "pending" && result.content === "") ||
+      result.status === "approved";
+  });
+}

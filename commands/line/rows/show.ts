@@ -14,9 +14,9 @@ export const SHOW_COMMAND: Command = {
   kind: "report",
   arity: [0, 1],
   options: [
-    { name: "full", help: "Show long results, thinking and other content in full." },
+    { name: "full", help: "Show long results, thinking, helpers and other content in full." },
     { name: "plain", help: "Print the text as written, without styling, folding or wrapping." },
-    { name: "html", help: "Print an HTML page." },
+    { name: "html", help: "Print an HTML page, with the conversations of helpers." },
     { name: "output", short: "o", value: "PAGE", help: "With --html: write the page to PAGE." },
     {
       name: "files",

@@ -28,7 +28,10 @@ export async function writePage(
   const { arguments: given, environment, messages } = invocation;
   const secrets = secretMask(ownSecrets(environment.variables));
   const { conversation: clean, masked: found } = withoutSecrets(conversation, secrets);
-  const masked: MaskedIn[] = found.map(({ name, line }) => ({ name, place: `line ${line}` }));
+  const masked: MaskedIn[] = found.map(({ name, line, document }) => ({
+    name,
+    place: document === undefined ? `line ${line}` : `${document} line ${line}`,
+  }));
   const attached = await filesFor(invocation);
   if ("exit" in attached) return attached.exit;
   const files = attached.files.map(({ path, content }): PageFile => ({

@@ -1,5 +1,6 @@
 // `flemma show`: prints a conversation for a terminal, as plain text or as HTML.
 
+import { ASK_TOOL } from "../../../config/layers/presets.ts";
 import { buildConversationView } from "../../../render/conversation.ts";
 import { loadMarkdown } from "../../../render/markdown.ts";
 import { plainText } from "../../../render/plain.ts";
@@ -7,7 +8,7 @@ import { screenLines } from "../../../render/terminal/screen.ts";
 import type { ConversationView } from "../../../render/types.ts";
 import type { Problem } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
-import { readForReport } from "../../document/read.ts";
+import { readForReport, type ReadText } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
 import { refuse } from "../../io/refuse.ts";
@@ -21,7 +22,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if (contradiction !== null) return refuse(invocation, contradiction);
   const read = await readForReport(invocation, given.positionals[0]);
   if ("exit" in read) return read.exit;
-  const conversation = buildConversationView(read.chat, titleOf(read.label));
+  const conversation = await conversationOf(invocation, read);
   if (read.file === null && read.chat.bytes.length === 0) {
     const message = "show needs a FILE, or a document on standard input, which is empty.";
     return refuse(invocation, { code: "usage", message, next: "Such as: flemma show notes.chat" });
@@ -48,6 +49,20 @@ export async function run(invocation: Invocation): Promise<number> {
     if (failed !== null) return refuse(invocation, failed);
   }
   return Exit.ok;
+}
+
+/** Converts a document for display, with the helpers that its calls asked. Plain text has only what the document says. */
+async function conversationOf(
+  { arguments: given, environment }: Invocation,
+  { path, label, chat }: ReadText,
+): Promise<ConversationView> {
+  const title = titleOf(label);
+  // Git compares plain texts of versions in temporary files, which must not differ by what this machine knows.
+  const asksHelpers = switchOption(given, "plain") !== true &&
+    chat.calls.some(({ name }) => name === ASK_TOOL);
+  if (path === null || !asksHelpers) return buildConversationView(chat, title);
+  const { findHelpers } = await import("./helpers.ts");
+  return buildConversationView(chat, title, await findHelpers(environment, path, chat));
 }
 
 /** Returns the usage error if options contradict each other or do not exist; null if all are valid. */

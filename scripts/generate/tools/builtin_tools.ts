@@ -1,7 +1,8 @@
 // Writes the facts about the built-in tools that settings need, because config cannot import the tools' definitions.
 
 import type { BuiltinFact } from "../../../config/types.ts";
-import { ASK_TOOL, SKILL_TOOL } from "../../../tools/approval/presets.ts";
+import { ASK_TOOL } from "../../../config/layers/presets.ts";
+import { SKILL_TOOL } from "../../../tools/approval/presets.ts";
 import { builtinTools } from "../../../tools/builtin/mod.ts";
 import { type BuiltinTool, FILE_RESULT_CAPABILITY } from "../../../tools/definition.ts";
 
