@@ -182,4 +182,9 @@ Deno.test("show has the conversation of a helper once, and finds helpers of a re
     const { stdout } = await place.exits(0, ["show", "renamed.chat"]);
     assert.deepEqual(heads(stdout), ["▸ helper runner", "Second answer.", "▸ helper runner"]);
     assert.match(stdout, /▸ helper runner: .*notes\.chat\.d\/runner\.chat\n/);
+    Deno.renameSync(place.path("notes.chat.d"), place.path("old"));
+    Deno.mkdirSync(place.path("notes.chat.d"));
+    place.write("notes.chat.d/runner.chat", "@You:\nSecret.\n");
+    const replaced = await place.exits(0, ["show", "renamed.chat", "--full"]);
+    assert.deepEqual(heads(replaced.stdout), ["Second answer."]);
   }));
