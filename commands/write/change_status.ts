@@ -1,7 +1,7 @@
 // The shared part of approve and reject: finds the calls, changes their status, suggests the next step.
 
 import { joinNames } from "../../base/names.ts";
-import type { CallSummary, CallTarget, ChatSession, OpenCall } from "../../agent/types.ts";
+import type { CallSummary, CallTarget, ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { realPathOrNull } from "../../base/files.ts";
 import { absolutePath, helperFolderOf } from "../../base/paths.ts";
@@ -38,9 +38,12 @@ function filled(chat: Chat, ids: readonly string[]): string[] {
 }
 
 /** Reports approved calls that still do not run because the answers to their server cannot be sent. */
-function unanswered(calls: readonly OpenCall[], ids: readonly string[]): string[] {
+async function unanswered(session: ChatSession, ids: readonly string[]): Promise<string[]> {
+  // Few servers ask, and deciding about all calls takes longer than everything else.
+  const asked = ids.filter((id) => (session.chat.result(id)?.questions ?? null) !== null);
+  const calls = asked.length === 0 ? [] : await session.calls();
   return calls.flatMap(({ id, line, questions }) =>
-    questions === null || questions.problem === null || !ids.includes(id)
+    questions === null || questions.problem === null || !asked.includes(id)
       ? []
       : [`${invalidAnswers(id, questions.problem).message} Change them below line ${line}.`]
   );
@@ -122,7 +125,7 @@ export async function markCalls(outer: Invocation, marking: Marking): Promise<nu
       return exit;
     }
     const blocked = marking.done === "Approved"
-      ? [...filled(session.chat, marked.value), ...unanswered(await session.calls(), marked.value)]
+      ? [...filled(session.chat, marked.value), ...await unanswered(session, marked.value)]
       : [];
     for (const sentence of blocked) messages.say(`flemma: ${sentence}`);
     if (blocked.length > 0) return Exit.person;
