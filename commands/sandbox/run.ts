@@ -112,7 +112,10 @@ async function confined(
   return code || Exit.failure;
 }
 
-/** Runs a command with the person's own streams. Interrupts go to the command; this process ignores them. */
+/**
+ * Runs a command with the person's own streams. Interrupts go to the command; this process ignores them until it ends,
+ * because a signal from just before the command's end would otherwise still end this process.
+ */
 async function attend(
   [program = "", ...args]: readonly string[],
   options: { readonly env: Record<string, string>; readonly cwd: string },
@@ -127,15 +130,13 @@ async function attend(
     stderr: "inherit",
   }).spawn();
   started(child);
-  const ignore = () => {};
   const terminate = () => child.kill("SIGTERM");
-  Deno.addSignalListener("SIGINT", ignore);
+  Deno.addSignalListener("SIGINT", () => {});
   Deno.addSignalListener("SIGTERM", terminate);
   try {
     // After a signal, the code is already 128 plus the number of the signal.
     return await child.status;
   } finally {
-    Deno.removeSignalListener("SIGINT", ignore);
     Deno.removeSignalListener("SIGTERM", terminate);
   }
 }

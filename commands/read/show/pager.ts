@@ -51,16 +51,12 @@ export class Pager {
 
   /** Writes the text and waits until the pager exits. If the person leaves the pager early, that is not an error. */
   async show(pieces: Iterable<string>): Promise<Problem | null> {
-    // Ctrl-C belongs to the pager. If this process ended, the pager would lose its terminal to the shell.
-    const ignore = () => {};
-    Deno.addSignalListener("SIGINT", ignore);
-    try {
-      const fault = await this.#write(pieces);
-      await this.#child.status;
-      return fault;
-    } finally {
-      Deno.removeSignalListener("SIGINT", ignore);
-    }
+    // Ctrl-C belongs to the pager. If this process ended, the pager would lose its terminal to the shell. The listener
+    // stays until this process ends: without it, a signal from just before the pager's end would still end the process.
+    Deno.addSignalListener("SIGINT", () => {});
+    const fault = await this.#write(pieces);
+    await this.#child.status;
+    return fault;
   }
 
   async #write(pieces: Iterable<string>): Promise<Problem | null> {
