@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { RUNTIMES } from "./runtime.ts";
-import { onStage } from "./stage.ts";
+import { onStage, readOr } from "./stage.ts";
 import { missingPrograms } from "./terminal.ts";
 
 const missing = await missingPrograms();
@@ -28,7 +28,7 @@ for (const name of ["Vim", "Neovim"]) {
         await does(keys.advance);
         const helper = "q.chat.d/runner.chat";
         await session.until(
-          () => place.exists(helper) && place.read(helper).includes("status=pending"),
+          () => readOr(place, helper, "").includes("status=pending"),
           "the helper waits",
         );
         await sees("← waits in q.chat.d/runner.chat");
@@ -36,7 +36,10 @@ for (const name of ["Vim", "Neovim"]) {
         await does([`:edit ${helper}`, "Enter"], "Run it.");
         await does([...keys.top, ...keys.nextWaiting, ...keys.approve], "status=approved");
         await session.type(keys.save);
-        await session.until(() => place.read(helper).includes("status=approved"), "the approval is saved");
+        await session.until(
+          () => readOr(place, helper, "").includes("status=approved"),
+          "the approval is saved",
+        );
         await does([":edit q.chat", "Enter"], "ask_document");
         await does([...keys.end, ...keys.advance], "All done.");
         const text = await saved((text) => text.includes("All done."));

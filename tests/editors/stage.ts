@@ -71,8 +71,8 @@ function temporaryFolder({ temporary }: Runtime, place: Scene): Record<string, s
   return { TMPDIR: place.path(temporary) };
 }
 
-/** The text of a file; `missing` at a moment at which there is none. */
-function readOr(place: Scene, name: string, missing: string): string {
+/** The text of a file; `missing` at a moment at which there is none: an editor that saves may move the file away first. */
+export function readOr(place: Scene, name: string, missing: string): string {
   try {
     return place.read(name);
   } catch (thrown) {
