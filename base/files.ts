@@ -263,6 +263,18 @@ function isLocked(file: Deno.FsFile): boolean {
   }
 }
 
+/**
+ * Releases the lock of a file and closes it. Closing alone releases it late if this process is just starting another
+ * one, which has the open file too until it has become its program.
+ */
+export function closeLocked(file: Deno.FsFile): void {
+  try {
+    file.unlockSync();
+  } finally {
+    file.close();
+  }
+}
+
 /** True if the path still leads to the open file. */
 function isAt(file: Deno.FsFile, path: string): boolean {
   try {

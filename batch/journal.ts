@@ -2,7 +2,7 @@
 // on one batch.
 
 import type { Environment } from "../base/environment.ts";
-import { isMissing, readOrNull } from "../base/files.ts";
+import { closeLocked, isMissing, readOrNull } from "../base/files.ts";
 import { STATE_REMEDY, stateFolder, StateUnwritable } from "../base/folders.ts";
 import { isObject } from "../base/is_object.ts";
 import type { Problem } from "../base/problem.ts";
@@ -272,7 +272,7 @@ export class BatchJournal {
   }
 
   close(): void {
-    this.#file.close();
+    closeLocked(this.#file);
   }
 
   [Symbol.dispose](): void {
@@ -304,8 +304,8 @@ export function journalProblem(thrown: unknown): Problem {
 }
 
 /**
- * Locks a file; false if another run holds it. A program that a run is just starting can have its files open for a moment
- * after the run has closed them.
+ * Locks a file; false if another run holds it. A program that a run was just starting can have its files open for a moment
+ * after the run was killed.
  */
 async function isLocked(file: Deno.FsFile): Promise<boolean> {
   const until = performance.now() + PATIENCE;

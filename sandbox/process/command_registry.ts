@@ -2,7 +2,7 @@
 // checks the registry before it writes files, because a command could replace a folder during the write.
 
 import type { Environment } from "../../base/environment.ts";
-import { writeAllSync } from "../../base/files.ts";
+import { closeLocked, writeAllSync } from "../../base/files.ts";
 import { isInside } from "../../base/paths.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
@@ -36,17 +36,20 @@ export async function announceCommand(
         "Check that run, end it if it hangs, and try again.",
       );
     }
-    using _ = gate;
-    const path = `${livingFolder(environment)}/${crypto.randomUUID()}`;
-    const file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
-    file.tryLockSync(true);
-    writeAllSync(file, new TextEncoder().encode(writable.join("\n")));
-    return success({
-      release() {
-        file.close();
-        removeQuietly(path);
-      },
-    });
+    try {
+      const path = `${livingFolder(environment)}/${crypto.randomUUID()}`;
+      const file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
+      file.tryLockSync(true);
+      writeAllSync(file, new TextEncoder().encode(writable.join("\n")));
+      return success({
+        release() {
+          closeLocked(file);
+          removeQuietly(path);
+        },
+      });
+    } finally {
+      closeLocked(gate);
+    }
   } catch (thrown) {
     return unwritable(environment, thrown);
   }
@@ -75,7 +78,7 @@ export async function tryBetweenCommands<T>(
     const reached = paths().some((path) => roots.some((root) => isInside(path, root)));
     return success(reached ? null : { value: await work() });
   } finally {
-    gate.close();
+    closeLocked(gate);
   }
 }
 
