@@ -98,3 +98,28 @@ export function descriptorsInto(folder: string): string[] {
     }
   });
 }
+
+/**
+ * Runs `body` while this process has the open file at a path a second time, as a process has it that is just being
+ * started.
+ */
+export async function withCopyOf<T>(path: string, body: () => T | Promise<T>): Promise<T> {
+  const libc = Deno.dlopen("libc.so.6", {
+    dup: { parameters: ["i32"], result: "i32" },
+    close: { parameters: ["i32"], result: "i32" },
+  });
+  const found = [...Deno.readDirSync("/proc/self/fd")].find(({ name }) => {
+    try {
+      return Deno.readLinkSync(`/proc/self/fd/${name}`) === path;
+    } catch {
+      return false; // It was closed meanwhile.
+    }
+  });
+  const copy = libc.symbols.dup(Number(found!.name));
+  try {
+    return await body();
+  } finally {
+    libc.symbols.close(copy);
+    libc.close();
+  }
+}

@@ -1,6 +1,6 @@
 // Saves the current text of a filter run to disk, so that it can be recovered if the output is lost.
 
-import { isMissing, replaceSmallFile, writeAllSync } from "../../base/files.ts";
+import { closeLocked, isMissing, replaceSmallFile, writeAllSync } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { commonPrefix } from "../../base/bytes.ts";
 import { stateNotice } from "../../base/folders.ts";
@@ -74,7 +74,7 @@ export class SavedText {
       const effect = "The text of this run was delivered, but flemma recover still lists it.";
       this.#onFault(stateNotice(this.#environment, thrown, effect));
     }
-    file.close();
+    closeLocked(file);
     return delivered || this.#failed ? null : idOf(this.#path);
   }
 

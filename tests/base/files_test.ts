@@ -12,7 +12,7 @@ import {
 } from "../../base/files.ts";
 import { takePlace } from "../../base/system/take_place.ts";
 import type { RenameWith } from "../../base/system/libc.ts";
-import { inFolder } from "../folder.ts";
+import { inFolder, withCopyOf } from "../folder.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -213,32 +213,12 @@ Deno.test("a path that cannot be checked counts as possibly existing: one row pe
 
 Deno.test("a lock is free once it is released, even if a process being started has the file too", () =>
   inFolder((folder) => {
-    const libc = Deno.dlopen("libc.so.6", {
-      dup: { parameters: ["i32"], result: "i32" },
-      close: { parameters: ["i32"], result: "i32" },
-    });
     const path = `${folder}/lock`;
     const file = Deno.openSync(path, { create: true, write: true });
     assert.ok(file.tryLockSync(true));
-    const copy = libc.symbols.dup(descriptorOf(path));
-    try {
+    return withCopyOf(path, () => {
       closeLocked(file);
       using other = Deno.openSync(path, { write: true });
       assert.equal(other.tryLockSync(true), true);
-    } finally {
-      libc.symbols.close(copy);
-      libc.close();
-    }
-    return Promise.resolve();
+    });
   }));
-
-function descriptorOf(path: string): number {
-  const found = [...Deno.readDirSync("/proc/self/fd")].find(({ name }) => {
-    try {
-      return Deno.readLinkSync(`/proc/self/fd/${name}`) === path;
-    } catch {
-      return false; // It was closed meanwhile.
-    }
-  });
-  return Number(found!.name);
-}

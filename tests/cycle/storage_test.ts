@@ -17,7 +17,7 @@ import {
   replaceDocumentFile,
   type WriteOptions,
 } from "../../cycle/storage/disk/write.ts";
-import { testWithState as test } from "../folder.ts";
+import { testWithState as test, withCopyOf } from "../folder.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const knownOf = (path: string): KnownFile => ({
@@ -541,6 +541,16 @@ test("a filter's output is saved until it is delivered, and only the most recent
   assert.equal(Deno.readTextFileSync(kept[0]!.path), "21");
   assert.deepEqual(faults, []);
   return Promise.resolve();
+});
+
+test("a saved text is not reported as still being written, even if a process being started has its file too", async ({ environment }) => {
+  const saved = new SavedText(environment, () => assert.fail());
+  saved.update(new TextEncoder().encode("x"));
+  const [{ path } = assert.fail()] = listSavedTexts(environment);
+  await withCopyOf(path, () => {
+    saved.close(false);
+    assert.deepEqual(listSavedTexts(environment).map(({ running }) => running), [false]);
+  });
 });
 
 test("if the state folder is not writable, a filter reports it once and continues", async ({ folder, environment }) => {
