@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { Edit } from "../../parser/edits/edit.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
+import { withoutWaiting } from "../waiting.ts";
 import { bench, block, chatAnswered, chatWith } from "./harness.ts";
 
 const READS: ToolDefinition = {
@@ -136,4 +137,23 @@ Deno.test("if results arrive just before everything is cancelled, they are writt
   await next();
   await pressed;
   for (const id of IDS) assert.equal(tried.store.chat.result(id)?.content, `text of ${id}`);
+});
+
+Deno.test("between two writes of results, a run rests as long as the first one took, unless it is being stopped", async () => {
+  for (const isStopped of [false, true]) {
+    const waits = await withoutWaiting(async () => {
+      const { tried, next, pressed } = await allRunning();
+      if (isStopped) tried.cycle.cancelAll();
+      await next();
+      await next();
+      await pressed;
+    });
+    assert.equal(waits.length, isStopped ? 0 : 1);
+  }
+});
+
+Deno.test("an exception during a write of results ends the run with it", async () => {
+  const tried = reads(IDS);
+  tried.store.commit = () => Promise.reject(new Error("broken store"));
+  await assert.rejects(tried.cycle.advance(), /broken store/);
 });

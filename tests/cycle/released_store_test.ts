@@ -1,0 +1,123 @@
+// A document that a run releases while it waits: who may write it meanwhile, and how the run reclaims it.
+
+import assert from "node:assert/strict";
+import { type FileStore, openFile } from "../../cycle/storage/file_store.ts";
+import { holderOf, lockBeside, lockDocument } from "../../cycle/storage/lock.ts";
+import { documentKey } from "../../cycle/storage/state_files.ts";
+import { descriptorsInto, type StatePlace, testWithState as test } from "../folder.ts";
+
+const TEXT = "@You:\nhi\n";
+const text = (store: FileStore) => new TextDecoder().decode(store.chat.bytes);
+
+/** A document on disk that a run has opened. */
+async function opened({ folder, environment }: StatePlace) {
+  const path = `${folder}/a.chat`;
+  await Deno.writeTextFile(path, TEXT);
+  const codes: string[] = [];
+  const store = await openFile(path, { environment, wait: 0, notify: ({ code }) => codes.push(code) });
+  assert.ok(store.ok);
+  const add = (insert: string) => {
+    const end = store.value.chat.byteLength;
+    return store.value.commit([{ from: end, to: end, insert }]);
+  };
+  const isFree = async () => await holderOf(path, environment) === null;
+  return { path, store: store.value, codes, add, isFree };
+}
+
+test("a released document is free, and has the changes of others once it is reclaimed", async (place) => {
+  const { path, store, codes, add, isFree } = await opened(place);
+  assert.equal(await add("one\n"), null);
+  await store.release();
+  assert.ok(await isFree());
+  const other = await openFile(path, { environment: place.environment, wait: 0 });
+  assert.ok(other.ok);
+  await other.value.commit([{ from: 0, to: 0, insert: "@System:\nBe brief.\n\n" }]);
+  await other.value.close();
+  assert.equal(await store.reclaim({ wait: 0 }), null);
+  assert.ok(!await isFree());
+  assert.equal(text(store), `@System:\nBe brief.\n\n${TEXT}one\n`);
+  assert.equal(await add("two\n"), null);
+  assert.ok(!await isFree(), "it is kept after a commit");
+  await store.release();
+  assert.ok(await isFree(), "it can be released again");
+  assert.equal(await store.reclaim({ wait: 0 }), null);
+  assert.ok(!await isFree());
+  await store.close();
+  assert.ok(await isFree());
+  assert.equal(await Deno.readTextFile(path), `@System:\nBe brief.\n\n${TEXT}one\ntwo\n`);
+  assert.deepEqual(codes, ["document-merged"]);
+  assert.deepEqual(descriptorsInto(place.folder), []);
+});
+
+test("a commit to a released document takes the lock only for the write, and none overwrites another's change", async (place) => {
+  const { path, store, add, isFree } = await opened(place);
+  await store.release();
+  assert.equal(await add("one\n"), null);
+  assert.ok(await isFree());
+  assert.equal(await Deno.readTextFile(path), `${TEXT}one\n`);
+  await Deno.writeTextFile(path, `${TEXT}one\nsomebody else\n`);
+  assert.equal((await add("two\n"))?.code, "document-changed");
+  assert.ok(await isFree());
+  assert.equal(await Deno.readTextFile(path), `${TEXT}one\nsomebody else\n`);
+  await store.close();
+});
+
+test("a run that reclaims a document waits for another run, which is reported once", async (place) => {
+  const { path, store, isFree } = await opened(place);
+  await store.release();
+  const { environment } = place;
+  const other = await lockDocument(path, { environment, wait: 0 });
+  assert.ok(other.ok);
+  const busy: string[] = [];
+  const onBusy = ({ code }: { readonly code: string }) => {
+    busy.push(code);
+    void other.value.release();
+  };
+  assert.equal((await store.reclaim({ wait: 0, onBusy }))?.code, "document-locked");
+  assert.deepEqual(busy, [], "nothing waits");
+  assert.equal(await store.reclaim({ wait: 600, onBusy }), null);
+  assert.deepEqual(busy, ["document-locked"]);
+  assert.ok(!await isFree());
+  await store.close();
+});
+
+test("a run that reclaims a document reports a run that was killed meanwhile, and removes its files", async (place) => {
+  const { path, store, codes } = await opened(place);
+  await store.release();
+  const key = await documentKey(path);
+  const dead = JSON.stringify({ pid: 1, host: "h", path });
+  await Deno.writeTextFile(`${place.folder}/state/flemma/locks/${key}.lock`, dead);
+  const left = `${place.folder}/.a.chat.0123abcd.tmp`;
+  await Deno.writeTextFile(left, "x");
+  assert.equal(await store.reclaim({ wait: 0 }), null);
+  assert.deepEqual(codes, ["lock-taken-over"]);
+  await assert.rejects(Deno.lstat(left), Deno.errors.NotFound);
+  await store.close();
+});
+
+test("a document that was removed while it was released is not created again, and its lock is free", async (place) => {
+  const { path, store, isFree } = await opened(place);
+  await store.release();
+  await Deno.remove(path);
+  assert.equal((await store.reclaim({ wait: 0 }))?.code, "document-changed");
+  assert.ok(await isFree());
+  await store.close();
+  await assert.rejects(Deno.lstat(path), Deno.errors.NotFound);
+});
+
+test("a document that cannot be opened is free again, and so is the first of its locks if a later one is taken", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  await Deno.writeFile(path, Uint8Array.of(0xff, 0xfe, 0xfd));
+  const refused = await openFile(path, { environment, wait: 0 });
+  assert.ok(!refused.ok);
+  assert.equal(await holderOf(path, environment), null);
+  await Deno.writeTextFile(path, TEXT);
+  using beside = await Deno.open(lockBeside(path), { create: true, read: true, write: true });
+  assert.ok(await beside.tryLock(true));
+  await beside.write(new TextEncoder().encode(JSON.stringify({ pid: 1, host: "other", path })));
+  const locked = await lockDocument(path, { environment, wait: 0, place: "beside" });
+  assert.ok(!locked.ok);
+  assert.match(locked.problem.message, /process 1 on other/);
+  assert.equal(await holderOf(path, environment), null);
+  assert.deepEqual(descriptorsInto(folder), [lockBeside(path)]);
+});
