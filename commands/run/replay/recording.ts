@@ -2,6 +2,7 @@
 
 import type { RegisteredTool } from "../../../agent/types.ts";
 import { DENIED, INTERRUPTED, REJECTED } from "../../../cycle/plan/sentences.ts";
+import { isLifecycle } from "../../../parser/text/status_words.ts";
 import { unescapeTurn } from "../../../parser/edits/escape.ts";
 import type { Call, Chat, Result, Turn } from "../../../parser/types.ts";
 import type { ReplyBlock } from "../../../providers/replay/script.ts";
@@ -23,6 +24,8 @@ export type RecordedStep =
 export interface Recording {
   /** The document up to the first reply. */
   readonly beginning: Uint8Array;
+  /** The user's last words before the first reply. */
+  readonly first: string;
   readonly steps: readonly RecordedStep[];
 }
 
@@ -32,7 +35,7 @@ export interface Recording {
  */
 export function recordingOf(chat: Chat): Recording {
   const first = chat.turns.findIndex(({ role, segments }) => role === "Assistant" && segments.length > 0);
-  if (first < 0) return { beginning: chat.bytes, steps: [] };
+  if (first < 0) return { beginning: chat.bytes, first: "", steps: [] };
   const steps: RecordedStep[] = [];
   const searches = new RecordedSearches();
   for (const turn of chat.turns.slice(first)) {
@@ -43,14 +46,21 @@ export function recordingOf(chat: Chat): Recording {
     }
     for (const result of turn.results) {
       const call = chat.call(result.id);
-      if (call !== undefined) steps.push({ do: "result", result: recorded(call, result) });
+      // A call that still waits did not run, and a replay must not run it.
+      if (call === undefined || isLifecycle(result.status)) continue;
+      steps.push({ do: "result", result: recorded(call, result) });
     }
     const text = wordsOf(chat, turn);
     if (text !== "") steps.push({ do: "say", text });
   }
   const last = steps.findLastIndex(({ do: what }) => what !== "say");
   const beginning = chat.bytes.slice(0, chat.turns[first]!.place.from);
-  return { beginning, steps: steps.slice(0, last + 1) };
+  const asked = chat.turns.slice(0, first).findLast(({ role }) => role === "You");
+  return {
+    beginning,
+    first: asked === undefined ? "" : wordsOf(chat, asked),
+    steps: steps.slice(0, last + 1),
+  };
 }
 
 /**

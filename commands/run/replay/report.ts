@@ -2,7 +2,7 @@
 
 import { visible } from "../../../base/visible.ts";
 import type { Problem } from "../../../base/problem.ts";
-import type { Played } from "./play.ts";
+import type { Played } from "./player.ts";
 
 export interface Replayed {
   readonly file: string;
@@ -20,7 +20,10 @@ function nameOf({ recorded: { name, id, line } }: Played): string {
   return visible(`${name} ${id}, line ${line}`);
 }
 
-const NOT_RUN = "was not run when recorded, and is not run now";
+/** Why a call is skipped. */
+function whySkipped({ helper }: Played): string {
+  return helper?.words ?? "was not run when recorded, and is not run now";
+}
 
 /** Returns the lines for people: each difference and the counts. */
 export function plainLines({ file, played, problem }: Replayed): readonly string[] {
@@ -37,6 +40,9 @@ export function plainLines({ file, played, problem }: Replayed): readonly string
       `${file}:${each.recorded.line}: ${each.recorded.name} ${each.recorded.id} differs from the recording`,
       ...each.differs.map((line) => `  ${line}`),
     ]),
+    ...played.filter(({ helper }) => helper?.replayed === false).map((each) =>
+      `${file}:${each.recorded.line}: ${each.recorded.name} ${each.recorded.id}: ${whySkipped(each)}`
+    ),
     ...problem === null ? [] : [`${file}: ${problem.message}`, ...problem.next ? [`  ${problem.next}`] : []],
     `${file}: ${counts.join(", ")}`,
   ].map((line) => visible(line));
@@ -51,7 +57,7 @@ export function formatTap(replayed: readonly Replayed[]): string {
   const lines = points.flatMap(({ title, each, why }, at) => {
     const name = visible(title).replace(/([\\#])/g, "\\$1");
     const fails = each === null || each.differs.length > 0;
-    const skip = each?.found === null ? ` # SKIP ${NOT_RUN}` : "";
+    const skip = each?.found === null ? ` # SKIP ${visible(whySkipped(each))}` : "";
     const diff = each === null ? [why ?? ""] : each.differs;
     const block = fails ? ["  ---", "  diff: |", ...diff.map((line) => `    ${visible(line)}`), "  ..."] : [];
     return [`${fails ? "not ok" : "ok"} ${at + 1} - ${name}${skip}`, ...block];
@@ -72,7 +78,7 @@ export function formatJunit(replayed: readonly Replayed[]): string {
       `  <testsuite name="${xml(file)}" ${counts}>`,
       ...played.flatMap((each) => {
         const open = `    <testcase classname="${xml(file)}" name="${xml(nameOf(each))}"`;
-        if (each.found === null) return [`${open}><skipped message="${xml(NOT_RUN)}"/></testcase>`];
+        if (each.found === null) return [`${open}><skipped message="${xml(whySkipped(each))}"/></testcase>`];
         if (each.differs.length === 0) return [`${open}/>`];
         const text = xml(each.differs.join("\n"));
         return [`${open}><failure message="differs from the recording">${text}</failure></testcase>`];

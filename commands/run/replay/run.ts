@@ -14,7 +14,9 @@ import { refuse } from "../../io/refuse.ts";
 import { safeJson } from "../../io/safe_json.ts";
 import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption, textOption } from "../../line/options.ts";
-import { play, type Played } from "./play.ts";
+import { findRecordedHelpers } from "./helpers.ts";
+import { type DocumentToPlay, play } from "./play.ts";
+import type { Played } from "./player.ts";
 import { formatJunit, formatTap, isAsRecorded, plainLines, type Replayed } from "./report.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -31,10 +33,12 @@ export async function run(invocation: Invocation): Promise<number> {
     const replayed: Replayed[] = [];
     for (const file of given.positionals) {
       if (interrupts.received) break;
-      const one = await replay(invocation, file, interrupts.signal);
-      replayed.push(one);
-      if (one.problem !== null) codes.push(interrupts.received ? Exit.interrupted : exitOf(one.problem));
-      else codes.push(isAsRecorded(one) ? Exit.ok : Exit.failure);
+      const all = await replay(invocation, file, interrupts.signal);
+      replayed.push(...all);
+      for (const one of all) {
+        if (one.problem !== null) codes.push(interrupts.received ? Exit.interrupted : exitOf(one.problem));
+        else codes.push(isAsRecorded(one) ? Exit.ok : Exit.failure);
+      }
     }
     tell(invocation, replayed);
     const path = textOption(given, "junit");
@@ -55,45 +59,67 @@ export async function run(invocation: Invocation): Promise<number> {
 /** Next step if a document cannot be replayed. */
 const RECORDED = "Name a document in which tools ran.";
 
-async function replay(invocation: Invocation, file: string, signal: AbortSignal): Promise<Replayed> {
-  const { arguments: given } = invocation;
-  const none = (problem: Problem): Replayed => ({ file, played: [], problem });
+/** Replays a document and its helpers. The document comes first. */
+async function replay(
+  invocation: Invocation,
+  file: string,
+  signal: AbortSignal,
+): Promise<readonly Replayed[]> {
+  const { arguments: given, environment } = invocation;
+  const none = (problem: Problem): readonly Replayed[] => [{ file, played: [], problem }];
   const host = hostOptions(invocation);
   if (!host.ok) return none(host.problem);
-  const read = await readDocument(file, invocation.environment);
+  const read = await readDocument(file, environment);
   // The usual advice does not fit, because a new, empty document would have nothing to replay.
   if (!read.ok) return none({ ...read.problem, next: RECORDED });
-  const { realPath: path, bytes } = read.value;
+  const own = { path: read.value.realPath, chat: parse(read.value.bytes) };
   const bare = switchOption(given, "sandbox") === false;
   const checked = await checkTrust(file, host.value, bare);
   if (!checked.ok) return none(checked.problem);
-  const workFolder = checked.value;
-  const folder = folderOf(invocation, path, workFolder);
+  const folder = folderOf(invocation, own.path, checked.value);
   if (!folder.ok) return none(folder.problem);
-  const played = await play(parse(bytes), {
+  const found = await findRecordedHelpers(own, environment);
+  if (!found.ok) return none(found.problem);
+  const helpers: DocumentToPlay[] = [];
+  for (const each of found.value) {
+    const trusted = await checkTrust(each.path, host.value, bare);
+    if (!trusted.ok) return none(trusted.problem);
+    helpers.push({ ...each, workFolder: trusted.value });
+  }
+  const played = await play({ ...own, workFolder: checked.value }, {
     host: host.value,
     folder: folder.value,
-    workFolder,
-    path,
+    helpers,
     keepsFiles: switchOption(given, "update") === true,
     bare,
     lenient: switchOption(given, "lenient") === true,
     signal,
   });
   if (!played.ok) return none(played.problem);
-  if (played.value.length === 0) {
+  if (played.value.every(({ played }) => played.length === 0)) {
     return none({
       code: "nothing-to-replay",
       message: `${file} has no calls with results, so nothing was replayed.`,
       next: RECORDED,
     });
   }
-  if (switchOption(given, "update") === true) {
-    const problem = await update(file, played.value, host.value);
-    if (problem !== null) return { file, played: played.value, problem };
-    return { file, played: played.value.map((each) => ({ ...each, differs: [] })), problem: null };
+  const all: Replayed[] = [];
+  for (const { path, played: results } of played.value) {
+    const shown = path === own.path ? file : nameBeside(file, own.path, path);
+    if (switchOption(given, "update") !== true) {
+      all.push({ file: shown, played: results, problem: null });
+      continue;
+    }
+    const problem = await update(path === own.path ? file : path, results, host.value);
+    const updated = results.map((each) => ({ ...each, differs: [] }));
+    all.push({ file: shown, played: problem === null ? updated : results, problem });
   }
-  return { file, played: played.value, problem: null };
+  return all;
+}
+
+/** Returns the path of a helper, written like that of the document whose folder contains it. */
+function nameBeside(file: string, path: string, helper: string): string {
+  return `${file}${helper.slice(path.length)}`;
 }
 
 /**
