@@ -85,6 +85,8 @@ export interface Approval {
   readonly by: "policy" | "person";
   /** Hash of tool name and input text at the time of the approval. */
   readonly hash: string;
+  /** The same hash with the answers in the block of the call. @default there were none */
+  readonly permits?: string;
   /** The resolver that approved, for `by: "policy"`. */
   readonly source?: string;
   /** The user was asked about this text of the call; nobody has approved it yet. */

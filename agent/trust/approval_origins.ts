@@ -5,7 +5,7 @@ import { operands } from "../../base/shell_word.ts";
 import { joinNames } from "../../base/names.ts";
 import { thrownText } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
-import { callHash } from "../../cycle/plan/call_hash.ts";
+import { callHash, permittedHash } from "../../cycle/plan/call_hash.ts";
 import { isSameConversation, turnsBefore } from "../../cycle/plan/conversation.ts";
 import type { AskedAlthough, DocumentStore, Emit, Journal, KnownCall } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
@@ -14,7 +14,7 @@ import { approvedCalls, isApproved } from "./approved_calls.ts";
 import { type Doubt, doubtOf, doubtText, type GitFacts, type JournalFacts } from "./approval_origin.ts";
 import type { Committed } from "./committed.ts";
 import { JournalSearch } from "./journal_search.ts";
-import { couldBeMade, newApprovals, settleCommands } from "./other_documents.ts";
+import { couldBeMade, isApprovalOf, newApprovals, settleCommands } from "./other_documents.ts";
 import { hashOf } from "./tamper_check.ts";
 
 export interface OriginOptions {
@@ -32,7 +32,7 @@ export interface OriginOptions {
 export class ApprovalOrigins {
   readonly #options: OriginOptions;
   /** By id, for calls that have said `approved` since they were compared. */
-  readonly #doubts = new Map<string, { readonly hash: string; readonly doubt: Promise<Doubt | null> }>();
+  readonly #doubts = new Map<string, { readonly permits: string; readonly doubt: Promise<Doubt | null> }>();
   /** The version of the document that `#doubts` belong to. */
   #seen: Chat | null = null;
   /** Why the calls that were doubted wait. */
@@ -99,19 +99,19 @@ export class ApprovalOrigins {
     const { store: { chat, path }, setting } = this.#options;
     const call = chat.call(id);
     if (path === null || setting === "anywhere" || call === undefined || !isApproved(chat, id)) return null;
-    const hash = await callHash(call);
+    const [hash, permits] = await Promise.all([callHash(call), permittedHash(chat, call)]);
     const approval = this.#options.journal.approval(id);
     // A decision of this run counts at once, for one run of the call.
     const isFresh = this.#options.journal.isFromThisRun(id) && !this.#options.journal.hasRun(id);
-    if (approval?.hash === hash && approval.asked !== true && isFresh) {
+    if (isApprovalOf(approval, permits) && isFresh) {
       this.#asked.delete(id);
       return null;
     }
     this.#forgetOthers(chat);
     const known = this.#doubts.get(id);
-    if (known?.hash === hash) return await known.doubt;
+    if (known?.permits === permits) return await known.doubt;
     const doubt = this.#find(chat, call, hash);
-    this.#doubts.set(id, { hash, doubt });
+    this.#doubts.set(id, { permits, doubt });
     return await doubt;
   }
 
@@ -152,14 +152,14 @@ export class ApprovalOrigins {
 
   async #journalFacts(chat: Chat, call: Call, hash: string): Promise<JournalFacts> {
     const { journal, store: { path } } = this.#options;
-    const turns = await turnsBefore(chat, call);
+    const [turns, permits] = await Promise.all([turnsBefore(chat, call), permittedHash(chat, call)]);
     // Commands of another document may have begun since this run read its journal.
     journal.reread();
     const reached = [...journal.reached().values()].map(({ approved }) =>
-      newApprovals(approved, { [call.id]: hash }, journal)
+      newApprovals(approved, { [call.id]: permits }, journal)
     );
     const written = [journal.tampered(), ...reached].find((each) =>
-      each !== null && hashOf(each.calls, call.id) === hash
+      each !== null && hashOf(each.calls, call.id) === permits
     );
     const isThis = (held: KnownCall | null) =>
       held !== null && held.hash === hash && isSameConversation(held.turns, turns);
@@ -167,7 +167,7 @@ export class ApprovalOrigins {
     const held = journal.held(call.id);
     const isHere = isThis(held);
     // An approval from before this version has no turns.
-    const approved = approval?.hash === hash && approval.asked !== true && (held === null || isHere);
+    const approved = isApprovalOf(approval, permits) && (held === null || isHere);
     const others = await this.#others.find(path!, call.id, hash);
     const copies = others.filter(({ held }) => isThis(held));
     return {

@@ -5,7 +5,7 @@ import { isMissing } from "../../base/files.ts";
 import { stateNotice } from "../../base/folders.ts";
 import { type Problem, problemLine } from "../../base/problem.ts";
 import { readRegular } from "../../base/system/regular_file.ts";
-import { callHash } from "../../cycle/plan/call_hash.ts";
+import { permittedHash } from "../../cycle/plan/call_hash.ts";
 import { identityOf, knownPath } from "../../cycle/storage/read.ts";
 import type {
   CommandsOwner,
@@ -328,7 +328,7 @@ export class DocumentGuard implements CommandsWatch {
 
   async #leaves(chat: Chat): Promise<Leaves> {
     const approved: [string, string][] = [];
-    for (const call of approvedCalls(chat)) approved.push([call.id, await callHash(call)]);
+    for (const call of approvedCalls(chat)) approved.push([call.id, await permittedHash(chat, call)]);
     return { approved: Object.fromEntries(approved), ...await this.#options.authority(chat) };
   }
 }

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { isMissing } from "../../base/files.ts";
 import { NotRegularFile, readRegular } from "../../base/system/regular_file.ts";
-import { callHash } from "../../cycle/plan/call_hash.ts";
+import { permittedHash } from "../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import {
   commandsEnded,
@@ -13,7 +13,7 @@ import {
   recordCommandsEnd,
   waitingDocuments,
 } from "../../cycle/storage/waiting_documents.ts";
-import type { Journal, Reach, TamperedParts } from "../../cycle/types.ts";
+import type { Approval, Journal, Reach, TamperedParts } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { identify, isAlive } from "../../sandbox/process/leftovers.ts";
 import { approvedCalls } from "./approved_calls.ts";
@@ -120,6 +120,11 @@ function thisProcess(): Reach["owner"] {
   return identify(Deno.pid) ?? { pid: Deno.pid, started: "" };
 }
 
+/** True if a recorded approval permits a call with the answers in its block, given their hash. */
+export function isApprovalOf(approval: Approval | null, permits: string): boolean {
+  return approval !== null && (approval.permits ?? approval.hash) === permits && approval.asked !== true;
+}
+
 /** Approvals that appeared in a text and that no command of this program made; null if there are none. */
 export function newApprovals(
   before: Hashes,
@@ -127,9 +132,7 @@ export function newApprovals(
   journal: Pick<Journal, "approval">,
 ): TamperedParts | null {
   const calls = Object.entries(now).filter(([id, hash]) => {
-    const approval = journal.approval(id);
-    const isOurs = approval?.hash === hash && approval.asked !== true;
-    return hashOf(before, id) !== hash && !isOurs;
+    return hashOf(before, id) !== hash && !isApprovalOf(journal.approval(id), hash);
   });
   return calls.length === 0
     ? null
@@ -149,8 +152,11 @@ function realPathOf(path: string): string | null {
 async function approvedIn(path: string): Promise<Hashes | null> {
   const bytes = await readIfRegular(path);
   if (bytes === null) return null;
-  const calls = approvedCalls(parse(bytes));
-  return Object.fromEntries(await Promise.all(calls.map(async (call) => [call.id, await callHash(call)])));
+  const chat = parse(bytes);
+  const calls = approvedCalls(chat);
+  return Object.fromEntries(
+    await Promise.all(calls.map(async (call) => [call.id, await permittedHash(chat, call)])),
+  );
 }
 
 async function readIfRegular(path: string): Promise<Uint8Array | null> {

@@ -5,7 +5,7 @@ import { type Outcome, type Problem, problemLine, thrownText } from "../../base/
 import type { Edit } from "../../parser/edits/edit.ts";
 import { helperOf } from "../../parser/edits/result_block.ts";
 import type { Call, Chat } from "../../parser/types.ts";
-import { callHash } from "../plan/call_hash.ts";
+import { callHash, permittedHash } from "../plan/call_hash.ts";
 import { firstLine } from "../plan/open_calls.ts";
 import { turnsBefore } from "../plan/conversation.ts";
 import type { Approval, AskedAlthough, DocumentStore, Emit, Journal, KnownCall } from "../types.ts";
@@ -82,7 +82,9 @@ export class Writer {
       for (const call of calls) held.set(call.id, await this.#held(call));
       const approvals = new Map<string, Approval>();
       for (const { call, ...decision } of decisions) {
-        approvals.set(call.id, { ...decision, hash: held.get(call.id)!.hash });
+        const { hash } = held.get(call.id)!;
+        const permits = await permittedHash(this.#store.chat, call);
+        approvals.set(call.id, { ...decision, hash, ...(permits === hash ? {} : { permits }) });
       }
       for (const { id } of waiting) {
         // The user withdrew the approval in the text. A host may still return the text from before it approved the

@@ -206,8 +206,14 @@ function heldOf({ hash, turns, asked }: KnownCall): KnownCall {
 }
 
 function approvalOf(entry: Approval): Approval {
-  const { by, hash, source, asked } = entry;
-  return { by, hash, ...(source === undefined ? {} : { source }), ...(asked === true ? { asked } : {}) };
+  const { by, hash, permits, source, asked } = entry;
+  return {
+    by,
+    hash,
+    ...(permits === undefined ? {} : { permits }),
+    ...(source === undefined ? {} : { source }),
+    ...(asked === true ? { asked } : {}),
+  };
 }
 
 /** Reads complete, valid lines; ignores others, such as the partial line left by a crash. */
@@ -241,7 +247,8 @@ function isEntry(value: unknown): value is JournalEntry {
   if (typeof entry.id !== "string") return false;
   switch (entry.kind) {
     case "approval":
-      return (entry.by === "policy" || entry.by === "person") && typeof entry.hash === "string";
+      return (entry.by === "policy" || entry.by === "person") && typeof entry.hash === "string" &&
+        (entry.permits === undefined || typeof entry.permits === "string");
     case "start":
       return typeof entry.tool === "string";
     case "asked":

@@ -44,11 +44,11 @@ export function entriesOf({ exposure: tamperCheck, suspects: tampered }: Unsettl
 /** Approvals that this program records while commands run need no confirmation. */
 function withApproval(
   tamperCheck: TamperCheck | null,
-  { id, hash, asked }: Approval & { readonly id: string },
+  { id, hash, permits = hash, asked }: Approval & { readonly id: string },
 ): TamperCheck | null {
   if (tamperCheck === null) return null;
   const { [id]: _, ...others } = tamperCheck.approved;
-  return { ...tamperCheck, approved: asked === true ? others : { ...others, [id]: hash } };
+  return { ...tamperCheck, approved: asked === true ? others : { ...others, [id]: permits } };
 }
 
 /** A person who decides a call, or is asked about it again, has seen its text. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { ApprovalOrigins } from "../../agent/trust/approval_origins.ts";
 import { JournalSearch } from "../../agent/trust/journal_search.ts";
 import type { Committed } from "../../agent/trust/committed.ts";
-import { callHash } from "../../cycle/plan/call_hash.ts";
+import { callHash, permittedHash } from "../../cycle/plan/call_hash.ts";
 import { turnsBefore } from "../../cycle/plan/conversation.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
@@ -12,7 +12,7 @@ import { openCommands, recordCommands } from "../../cycle/storage/waiting_docume
 import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import { parse as parseBytes } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { callsDocument } from "../cli/harness.ts";
+import { answeredDocument, callsDocument } from "../cli/harness.ts";
 import { testWithState as test } from "../folder.ts";
 import type { StatePlace } from "../folder.ts";
 
@@ -232,4 +232,21 @@ test("what commands of another document wrote meanwhile does not count", async (
   await other.value.recordReached("run", { owner: { pid: Deno.pid, started: "" }, approved: {} });
   state.chat = parse(textWith("approved", "pending"));
   assert.match(await origins.doubt("c1") ?? "", /a command of another document ran/);
+});
+
+test("an approval that was given with other answers counts only if no command could have written the answers", async (place) => {
+  const { state, origins, journal } = await opened(place, { waits: false });
+  const chats = ["1", "2", "3"].map((answer) => parse(answeredDocument("c1", answer)));
+  const permits = async (at: number) => await permittedHash(chats[at]!, chats[at]!.call("c1")!);
+  state.chat = chats[0]!;
+  const { hash, turns } = (await waitingIn(state.chat)).get("c1")!;
+  const approval = { by: "person", hash, permits: await permits(0) } as const;
+  await journal.recordApprovals(new Map([["c1", approval]]), new Map([["c1", { hash, turns }]]));
+  assert.equal(await origins.doubt("c1"), null);
+  // A person edits the answer.
+  state.chat = chats[1]!;
+  assert.equal(await origins.doubt("c1"), null);
+  await journal.recordTampered({ why: "so", calls: { c1: await permits(2) }, block: null });
+  state.chat = chats[2]!;
+  assert.equal(await origins.doubt("c1"), "a command could have written its approval, because so");
 });

@@ -8,12 +8,12 @@ import { DocumentGuard, type GuardOptions } from "../../agent/trust/guard.ts";
 import { guardOf } from "../../agent/trust/open_guard.ts";
 import { noteLeftElsewhere } from "../../agent/trust/runs_elsewhere.ts";
 import { identityOf } from "../../cycle/storage/read.ts";
-import { callHash } from "../../cycle/plan/call_hash.ts";
+import { callHash, permittedHash } from "../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { noteWaiting } from "../../cycle/storage/waiting_documents.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent, Journal } from "../../cycle/types.ts";
-import { callsDocument } from "../cli/harness.ts";
+import { answeredDocument, callsDocument } from "../cli/harness.ts";
 import { inFolder } from "../folder.ts";
 import { testsWith } from "../tests_with.ts";
 
@@ -590,4 +590,29 @@ test("the end of commands closes no check of another run whose commands live", a
   assert.notEqual((await place.journal()).tamperCheck(), null);
   await other.guard.end();
   assert.equal((await place.journal()).tamperCheck(), null);
+});
+
+test("answers that a command could have written make the approval of their call tampered", async (place) => {
+  const [before, after] = ["1", "2"].map((answer) => answeredDocument("c1", answer)) as [string, string];
+  place.write(before);
+  const { guard, journal } = await place.guard();
+  await guard.begin(true);
+  await guard.end();
+  assert.equal(journal.tampered(), null);
+  await guard.begin(true);
+  place.write(after);
+  await guard.end();
+  const chat = new MemoryStore(new TextEncoder().encode(after), null).chat;
+  assert.deepEqual(journal.tampered()?.calls, { c1: await permittedHash(chat, chat.call("c1")!) });
+  assert.notEqual(await permittedHash(chat, chat.call("c1")!), await hashIn(after, "c1"));
+  // An approval that this program records while a command runs counts with the answers that it was given for.
+  await journal.recordTampered(null);
+  place.write(before);
+  const { guard: next, journal: own } = await place.guard();
+  await next.begin(true);
+  place.write(after);
+  const permits = await permittedHash(chat, chat.call("c1")!);
+  await own.recordApprovals(new Map([["c1", { by: "person", hash: await hashIn(after, "c1"), permits }]]));
+  await next.end();
+  assert.equal(own.tampered(), null);
 });

@@ -7,7 +7,7 @@ import {
   settleCommands,
   settleReached,
 } from "../../agent/trust/other_documents.ts";
-import { callHash } from "../../cycle/plan/call_hash.ts";
+import { callHash, permittedHash } from "../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import {
   commandsEnded,
@@ -19,7 +19,7 @@ import {
 import type { Journal } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { identify } from "../../sandbox/process/leftovers.ts";
-import { callsDocument } from "../cli/harness.ts";
+import { answeredDocument, callsDocument } from "../cli/harness.ts";
 import { type StatePlace, testWithState as test } from "../folder.ts";
 
 const textWith = (status: string) => callsDocument([{ id: "c1", command: "one", status }]);
@@ -176,4 +176,37 @@ test("the commands of a killed run count as ended when the next run sees them, t
   assert.ok(await commandsEnded(environment) >= before);
   assert.deepEqual(openCommands(environment).map(({ run }) => run), ["live"]);
   assert.deepEqual(waitingDocuments(environment), []);
+});
+
+test("answers that change in another document while commands run make its approval unconfirmed", async (place) => {
+  const { own, other } = await waiting(place);
+  const text = (answer: string) => answeredDocument("c1", answer);
+  const chat = (answer: string) => parse(new TextEncoder().encode(text(answer)));
+  const permits = (answer: string) => permittedHash(chat(answer), chat(answer).call("c1")!);
+  const journal = await journalOf(place, other);
+  const hash = await callHash(chat("1").call("c1")!);
+  for (const recorded of [false, true]) {
+    Deno.writeTextFileSync(other, text("1"));
+    const approval = { by: "person", hash, permits: await permits("1") } as const;
+    if (recorded) await journal.recordApprovals(new Map([["c1", approval]]));
+    const others = new OtherDocuments(place.environment, own);
+    await others.begin(() => true);
+    await others.end();
+    assert.equal((await journalOf(place, other)).tampered(), null, "nothing has changed");
+    await others.begin(() => true);
+    Deno.writeTextFileSync(other, text("2"));
+    await others.end();
+    const after = await journalOf(place, other);
+    assert.deepEqual(after.tampered()?.calls, { c1: await permits("2") });
+    await after.recordTampered(null);
+  }
+  // An approval that flemma records meanwhile, with its answers, counts.
+  Deno.writeTextFileSync(other, text("1"));
+  const others = new OtherDocuments(place.environment, own);
+  await others.begin(() => true);
+  Deno.writeTextFileSync(other, text("3"));
+  const given = { by: "person", hash, permits: await permits("3") } as const;
+  await (await journalOf(place, other)).recordApprovals(new Map([["c1", given]]));
+  await others.end();
+  assert.equal((await journalOf(place, other)).tampered(), null);
 });

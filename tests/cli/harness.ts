@@ -190,3 +190,13 @@ export function callsDocument(calls: readonly BashCall[]): string {
   const answer = blocks.length === 0 ? "" : `@You:\n${blocks.join("")}`;
   return `@You:\nPlease.\n\n@Assistant:\nI will.\n\n${uses.join("")}${answer}`;
 }
+
+/** A document with an approved call, and the answer to what its server asked. */
+export function answeredDocument(id: string, answer: string): string {
+  const questions = `\`\`\`yaml flemma:questions\nx: ${answer}\n\`\`\`\n`;
+  return callsDocument([{ id, command: "one", status: "approved" }])
+    .replace(
+      "```flemma:tool status=approved\n```",
+      `\`\`\`\`flemma:tool status=approved\n${questions}\`\`\`\``,
+    );
+}
