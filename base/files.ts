@@ -290,6 +290,16 @@ function folderPrefix(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
+/** Reads a small file of JSON; null if it is missing, or if something else than flemma left it unreadable. */
+export function readJsonOrNull(path: string): unknown {
+  try {
+    return JSON.parse(Deno.readTextFileSync(path));
+  } catch (thrown) {
+    if (isMissing(thrown) || thrown instanceof SyntaxError) return null;
+    throw thrown;
+  }
+}
+
 /** Returns the bytes of a regular file, or null if nothing is at the path. Throws if something else is there. */
 export async function readOrNull(path: string): Promise<Uint8Array | null> {
   try {

@@ -4,9 +4,9 @@
 import type { Environment } from "../base/environment.ts";
 import { closeLocked, isMissing, readOrNull } from "../base/files.ts";
 import { STATE_REMEDY, stateFolder, StateUnwritable } from "../base/folders.ts";
-import { isObject } from "../base/is_object.ts";
+import { hasTexts, isCount, isObject } from "../base/is_object.ts";
 import type { Problem } from "../base/problem.ts";
-import type { BatchHead, BatchItem, ItemEnd } from "./types.ts";
+import type { BatchHead, BatchItem, BatchKind, ItemEnd } from "./types.ts";
 
 /** Days for which the journal of a finished batch is kept, so that a fetch of a copy can say where its reply is. */
 const KEPT_DAYS = 60;
@@ -144,22 +144,36 @@ const TEXTS: Readonly<Record<Line["kind"], readonly string[]>> = {
 const HEAD_TEXTS = ["id", "provider", "kind", "model", "url", "time"];
 const ITEM_TEXTS = ["item", "path", "name", "text", "body", "lock"];
 
+const KINDS: ReadonlySet<unknown> = new Set<BatchKind>(["anthropic", "openai", "gemini"]);
+const LOCKS: ReadonlySet<unknown> = new Set<BatchItem["lock"]>(["state", "beside"]);
+const ENDS: ReadonlySet<unknown> = new Set<ItemEnd>(["written", "kept", "freed"]);
+
+/** True for a line whose members all have the types that are read. */
 function isLine(value: unknown): boolean {
   if (!isObject(value) || typeof value.kind !== "string" || !Object.hasOwn(TEXTS, value.kind)) return false;
-  if (!haveTexts(value, TEXTS[value.kind as Line["kind"]])) return false;
-  const { head, item } = value;
-  if (value.kind === "batch") {
-    return isObject(head) && haveTexts(head, HEAD_TEXTS) && URL.canParse(String(head.url)) &&
-      !Number.isNaN(Date.parse(String(head.time)));
+  if (!hasTexts(value, TEXTS[value.kind as Line["kind"]])) return false;
+  switch (value.kind) {
+    case "batch":
+      return isHead(value.head);
+    case "item": {
+      const { item } = value;
+      return isObject(item) && hasTexts(item, ITEM_TEXTS) && isCount(item.bytes) && LOCKS.has(item.lock);
+    }
+    case "writing":
+      return isCount(value.size);
+    case "end":
+      return ENDS.has(value.how);
+    default:
+      return true;
   }
-  if (value.kind === "item") {
-    return isObject(item) && haveTexts(item, ITEM_TEXTS) && typeof item.bytes === "number";
-  }
-  return true;
 }
 
-function haveTexts(value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean {
-  return names.every((name) => typeof value[name] === "string");
+function isHead(head: unknown): boolean {
+  if (!isObject(head) || !hasTexts(head, HEAD_TEXTS)) return false;
+  const { kind, url, time, count, given = {} } = head;
+  return KINDS.has(kind) && URL.canParse(String(url)) && !Number.isNaN(Date.parse(String(time))) &&
+    isCount(count) && isObject(given) && isObject(given.parameters ?? {}) &&
+    [given.preset, given.model].every((text) => text === undefined || typeof text === "string");
 }
 
 /** The journal of one batch, locked for this process. */

@@ -1,10 +1,10 @@
 // What this machine knows of the git worktrees of helpers, in the state folder, where no command can write.
 
 import type { Environment } from "../../base/environment.ts";
-import { isThere, replaceSmallFile } from "../../base/files.ts";
+import { isThere, readJsonOrNull, replaceSmallFile } from "../../base/files.ts";
 import { stateFolder, worktreesFolder } from "../../base/folders.ts";
 import { quickHash } from "../../base/hash.ts";
-import { isObject } from "../../base/is_object.ts";
+import { hasTexts, isObject } from "../../base/is_object.ts";
 import { isInside } from "../../base/paths.ts";
 
 /** A git worktree that flemma made for a helper. All paths are real. */
@@ -66,10 +66,13 @@ function recordPath(environment: Environment, folder: string): string {
   return `${recordsFolder(environment)}/${quickHash(folder)}${quickHash(`${folder} again`)}.json`;
 }
 
+const TEXTS = ["folder", "branch", "base", "repository", "project", "prefix", "document"];
+
 function readRecord(path: string): Worktree | null {
-  if (!isThere(path)) return null;
-  const value: unknown = JSON.parse(Deno.readTextFileSync(path));
-  return isObject(value) && typeof value.folder === "string" ? value as unknown as Worktree : null;
+  const value = readJsonOrNull(path);
+  return isObject(value) && hasTexts(value, TEXTS) && typeof value.dirty === "boolean"
+    ? value as unknown as Worktree
+    : null;
 }
 
 function realOrSame(path: string): string {

@@ -239,7 +239,7 @@ function handOver(
 }
 
 /** Returns why the command did not run, or null if it did or was ended before. */
-function failureIn(
+export function failureIn(
   report: string,
   stderr: string,
   signal: string | null | undefined,

@@ -102,7 +102,8 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   },
   readers: {
     what:
-      "random input for every reader: streams, frontmatter, settings, commands, messages of editors and MCP servers",
+      "random input for every reader: streams, frontmatter, settings, commands, messages of editors, results and forms of " +
+      "MCP servers, output of hooks, reports of launchers, requests to the proxy, batches, records in the state folder",
     standard: 100_000,
     step: 1000,
     load: async () => (await import("./reader_fuzz.ts")).readers,

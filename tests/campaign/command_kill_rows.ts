@@ -211,7 +211,7 @@ export const COMMANDS: readonly KilledCommand[] = [
       place.write("a.chat", CHANGES.slice(0, CHANGES.indexOf("**Tool Use:** `write`")) + "@You:\n");
     },
     line: "flemma execute a.chat c1",
-    reported: /`c1` \(error\)[^]*The helper that works on files [^]*Read it again\./,
+    reported: /`c1` \(error\)[^]*The process for file tools ended early[^]*Read it again\./,
     again: "flemma undo a.chat",
     // The person has back what was there, or is told where it is kept.
     settled: (place, { stderr }) => {

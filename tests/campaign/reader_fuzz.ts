@@ -11,7 +11,9 @@ import { DIALECTS, stream } from "../providers/same_stream.ts";
 import { evaluateCommand } from "../tools/rules/policy.ts";
 import { sendTo } from "./forgery.ts";
 import { type Chance, chance } from "./random.ts";
+import { RECORD_READERS } from "./record_readers.ts";
 import { shellCommand } from "./shell_commands.ts";
+import { join, pieces, spoiled } from "./spoiling.ts";
 
 const ENVIRONMENT = { cwd: "/", home: "/", variables: {} };
 const encoder = new TextEncoder();
@@ -24,23 +26,39 @@ const READERS: Readonly<Record<string, (random: Chance) => Promise<void>>> = {
   "a command": commands,
   "messages of an editor": messages,
   "a result of an MCP server": answers,
+  ...RECORD_READERS,
 };
 
-/** Seeds with which something once went wrong; the gate tries them each time. */
-export const KEPT_SEEDS: readonly number[] = [4506];
+/** Seeds with which a reader once failed; the tests try them each time. */
+export const KEPT_SEEDS: readonly (readonly [reader: string, seed: number])[] = [
+  ["a provider's stream", 4506],
+  ["the journal of a batch", 20],
+  ["the record of a job", 48],
+  ["the records of helpers and worktrees", 3],
+  ["the records of helpers and worktrees", 5],
+  ["the records of helpers and worktrees", 16],
+  ["the questions of an MCP server", 113],
+  ["the questions of an MCP server", 239],
+  ["a request to cancel", 12],
+];
 
 /** Gives so many random inputs to readers in turn. */
 export async function readers(count: number, seed: number): Promise<string> {
-  const rows = Object.entries(READERS);
+  const rows = Object.keys(READERS);
   for (let at = 0; at < count; at++) {
-    const [name, read] = rows[(seed + at) % rows.length]!;
-    try {
-      await read(chance(seed + at));
-    } catch (cause) {
-      throw new Error(`${name}, seed ${seed + at}: ${(cause as Error).message}`, { cause });
-    }
+    const name = rows[(seed + at) % rows.length]!;
+    await readOnce(name, seed + at);
   }
   return `${count} inputs for ${rows.length} readers: none threw, and nothing broken was taken for whole`;
+}
+
+/** Gives one random input to a reader. */
+export async function readOnce(name: string, seed: number): Promise<void> {
+  try {
+    await READERS[name]!(chance(seed));
+  } catch (cause) {
+    throw new Error(`${name}, seed ${seed}: ${(cause as Error).message}`, { cause });
+  }
 }
 
 /** A stream with pieces taken out, doubled and exchanged: a reply that is whole, or one that failed, and no call without an input. */
@@ -172,46 +190,4 @@ async function answers(random: Chance): Promise<void> {
   }
   const result = await resultOf(value, { cwd: "/", home: "/dev/null", variables: {} });
   assert.equal(typeof result.success, "boolean");
-}
-
-/** The same bytes with something taken out, put in, doubled or exchanged, up to four times. */
-function spoiled(random: Chance, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  let result = new Uint8Array(bytes);
-  for (let times = 1 + random.below(4); times > 0; times--) {
-    const at = random.below(result.length + 1);
-    const to = Math.min(result.length, at + random.below(random.pick([2, 8, 60])));
-    const from = random.below(result.length + 1);
-    const insert = random.pick<() => Uint8Array>([
-      () => new Uint8Array(),
-      () => new Uint8Array([random.pick([0, 10, 13, 34, 92, 123, 125, 0x80, 0xff, 0xf0])]),
-      () =>
-        encoder.encode(
-          random.pick(["\n\n", "null", "{", "]]", '"', "\\u", "1e999", "-", "*a", "{{", "@You:\n", "true"]),
-        ),
-      () => result.slice(from, from + random.below(40)),
-    ])();
-    result = join([result.subarray(0, at), insert, result.subarray(to)]);
-  }
-  return result;
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
-}
-
-async function* pieces(
-  random: Chance,
-  bytes: Uint8Array<ArrayBuffer>,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  for (let at = 0; at < bytes.length;) {
-    const end = at + 1 + random.below(random.pick([3, 50, 5000]));
-    yield bytes.subarray(at, end);
-    at = end;
-  }
 }

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../../base/environment.ts";
 import { stateFolder } from "../../../base/folders.ts";
-import { isObject } from "../../../base/is_object.ts";
+import { hasTexts, isObject } from "../../../base/is_object.ts";
 import type { Problem } from "../../../base/problem.ts";
 import type { Cancelled } from "../../../cycle/mod.ts";
 
@@ -60,9 +60,9 @@ export function encode(value: AskedBy | CancelAnswer): Uint8Array {
 /** Reads a request; null for any other text. */
 export function decodeRequest(text: string): AskedBy | null {
   const value = decode(text);
-  if (!isObject(value) || !isObject(value.request) || typeof value.pid !== "number") return null;
+  if (!isObject(value) || !isObject(value.request) || !Number.isSafeInteger(value.pid)) return null;
   const request = requestOf(value.request);
-  return request === null ? null : { request, pid: value.pid };
+  return request === null ? null : { request, pid: value.pid as number };
 }
 
 function requestOf(value: Record<string, unknown>): CancelRequest | null {
@@ -79,8 +79,13 @@ export function decodeAnswer(text: string): CancelAnswer | null {
 }
 
 function isAnswer(value: unknown): value is CancelAnswer {
-  return isObject(value) && Array.isArray(value.cancelled) && Array.isArray(value.running) &&
-    typeof value.requesting === "boolean" && "problem" in value;
+  return isObject(value) && isListOf(value.cancelled, ["what"]) && isListOf(value.running, ["id", "tool"]) &&
+    typeof value.requesting === "boolean" &&
+    (value.problem === null || isListOf([value.problem], ["code", "message"]));
+}
+
+function isListOf(value: unknown, texts: readonly string[]): boolean {
+  return Array.isArray(value) && value.every((each) => isObject(each) && hasTexts(each, texts));
 }
 
 function decode(text: string): unknown {

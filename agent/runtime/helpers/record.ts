@@ -2,9 +2,9 @@
 // whatever the folder or the document is called.
 
 import type { Environment } from "../../../base/environment.ts";
-import { isThere, replaceSmallFile } from "../../../base/files.ts";
+import { isThere, readJsonOrNull, replaceSmallFile } from "../../../base/files.ts";
 import { sha256 } from "../../../base/hash.ts";
-import { isObject } from "../../../base/is_object.ts";
+import { hasTexts, isCount, isObject } from "../../../base/is_object.ts";
 import { parentOf } from "../../../base/paths.ts";
 import { stateFolder } from "../../../cycle/storage/state_files.ts";
 import { nameOfHelper } from "./names.ts";
@@ -76,11 +76,23 @@ export class HelperRecords {
   }
 
   #at(name: string): KnownHelpers | null {
-    const path = `${this.#folder}/${name}`;
-    if (!isThere(path)) return null;
-    const value: unknown = JSON.parse(Deno.readTextFileSync(path));
-    return isObject(value) && isObject(value.helpers) ? value as unknown as KnownHelpers : null;
+    const value = readJsonOrNull(`${this.#folder}/${name}`);
+    return isRecord(value) ? value : null;
   }
+}
+
+function isRecord(value: unknown): value is KnownHelpers {
+  return isObject(value) && hasTexts(value, ["folder", "caller"]) && isObject(value.helpers) &&
+    Object.values(value.helpers).every(isHelper);
+}
+
+function isHelper(value: unknown): boolean {
+  return isObject(value) && Array.isArray(value.asked) && value.asked.every(isAsked) &&
+    (value.worktree === undefined || typeof value.worktree === "string");
+}
+
+function isAsked(value: unknown): boolean {
+  return isObject(value) && hasTexts(value, ["id", "hash"]) && isCount(value.nth) && isCount(value.turn);
 }
 
 /** True if this machine made the helper at a path. */

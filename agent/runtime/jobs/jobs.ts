@@ -66,6 +66,8 @@ export class Jobs {
   /** Ends the wait for jobs; null while the run does not wait. */
   #waiting: AbortController | null = null;
   readonly #work = new Set<Promise<void>>();
+  /** Settles when all records are written. */
+  #writing: Promise<void> = Promise.resolve();
   #fault: { readonly thrown: unknown } | null = null;
 
   /** @param current gives the parts of the run that uses the jobs now */
@@ -174,8 +176,11 @@ export class Jobs {
     if (record === null || record.document !== store.path) return;
     const changed = { ...record, ...change };
     this.#records.set(id, changed);
+    // Two changes of one record must not overtake each other on their way to the disk.
+    const writing = this.#writing.then(() => writeJobRecord(environment, changed));
+    this.#writing = writing.catch(() => {});
     try {
-      await writeJobRecord(environment, changed);
+      await writing;
     } catch (thrown) {
       const effect = `The end of the background job ${id} cannot be recorded.`;
       const problem = stateNotice(environment, thrown, effect);

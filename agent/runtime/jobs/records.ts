@@ -2,9 +2,9 @@
 // result of a job that the document could not take.
 
 import type { Environment } from "../../../base/environment.ts";
-import { isMissing, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
+import { isMissing, readJsonOrNull, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
 import { stateFolder } from "../../../base/folders.ts";
-import { isObject } from "../../../base/is_object.ts";
+import { hasTexts, isObject } from "../../../base/is_object.ts";
 import type { Chat } from "../../../parser/types.ts";
 import { documentJobs } from "../../../parser/view/jobs.ts";
 import { type ProgramProcess, programState, thisProgram } from "../../../sandbox/process/leftovers.ts";
@@ -83,14 +83,8 @@ export async function removeJobRecord(environment: Environment, job: string): Pr
 /** Returns the record of a job; null if this machine has none. */
 export function readJobRecord(environment: Environment, job: string): JobRecord | null {
   if (!ID.test(job)) return null;
-  try {
-    const value: unknown = JSON.parse(Deno.readTextFileSync(recordPath(environment, job)));
-    return isRecord(value) && value.job === job ? value : null;
-  } catch (thrown) {
-    // A record is replaced in one step, so an unreadable one was changed by hand.
-    if (isMissing(thrown) || thrown instanceof SyntaxError) return null;
-    throw thrown;
-  }
+  const value = readJsonOrNull(recordPath(environment, job));
+  return isRecord(value) && value.job === job ? value : null;
 }
 
 /** A job whose result is not in its document. */
@@ -153,8 +147,14 @@ async function removeOld(environment: Environment): Promise<void> {
 }
 
 function isRecord(value: unknown): value is JobRecord {
-  return isObject(value) && typeof value.job === "string" && typeof value.document === "string" &&
-    typeof value.call === "string" && typeof value.command === "string" && typeof value.since === "string" &&
-    typeof value.machine === "string" && isObject(value.owner) && typeof value.owner.pid === "number" &&
-    (value.end === null || isObject(value.end)) && typeof value.delivered === "boolean";
+  return isObject(value) && hasTexts(value, TEXTS) && !Number.isNaN(Date.parse(String(value.since))) &&
+    isObject(value.owner) && Number.isSafeInteger(value.owner.pid) &&
+    (value.end === null || isEnd(value.end)) && typeof value.delivered === "boolean";
+}
+
+const TEXTS = ["job", "document", "call", "command", "since", "machine"];
+
+function isEnd(value: unknown): boolean {
+  return isObject(value) && typeof value.content === "string" && typeof value.error === "boolean" &&
+    typeof value.cut === "boolean";
 }

@@ -188,12 +188,27 @@ export function pagesIn(thrown: unknown): Outcome<Omit<AskedState, "server">, st
 export function readState(state: string): AskedState | null {
   try {
     const read: unknown = JSON.parse(state);
-    return isObject(read) && isObject(read.questions) && Array.isArray(read.answered)
-      ? read as unknown as AskedState
-      : null;
+    return isAskedState(read) ? read : null;
   } catch {
     return null;
   }
+}
+
+function isAskedState(value: unknown): value is AskedState {
+  return isObject(value) && typeof value.server === "string" && typeof value.repeats === "boolean" &&
+    (value.requestState === null || typeof value.requestState === "string") &&
+    isObject(value.questions) && Object.values(value.questions).every(isQuestion) &&
+    Array.isArray(value.answered) &&
+    value.answered.every((each) => isObject(each) && isQuestion(each.question) && isObject(each.answer));
+}
+
+/** True for a question as it is kept. */
+function isQuestion(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { mode, message, url, schema } = value;
+  return readServerQuestion({ mode, message, url, requestedSchema: schema }).ok &&
+    (mode === "url" || (isObject(schema) && isObject(schema.properties) && Array.isArray(schema.required))) &&
+    typeof value.message === "string" && typeof mode === "string";
 }
 
 /** True if two questions are the same, whatever the order of their members. */
