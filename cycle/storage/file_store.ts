@@ -166,7 +166,6 @@ export class FileStore implements DocumentStore {
   #lost: Lost | null = null;
   #aside: string | null = null;
   #writing: Promise<Problem | null> = Promise.resolve(null);
-  #closed = false;
   #isBound: () => boolean = () => false;
   /** True from `release` to `reclaim`. */
   #isReleased = false;
@@ -336,8 +335,6 @@ export class FileStore implements DocumentStore {
 
   /** Waits for the last write, checks once more for a foreign text that was overwritten, and releases the lock. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
     await this.#writing;
     if (this.#lock?.isHeld === true && this.#lost === null) await this.#flush();
     this.#file.close();
@@ -397,6 +394,8 @@ export class FileStore implements DocumentStore {
     if (!astray) {
       this.#remember(this.#file.content);
       this.#file.take(theirs);
+      // While a block grows, no write remembers the text that it replaces.
+      if (this.#growing !== null) this.#remember(this.#file.content);
     }
     const before = this.#chat;
     const their = parse(theirs);

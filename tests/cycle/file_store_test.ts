@@ -363,7 +363,70 @@ test("a question saved in the moment in which a reply completes leaves no empty 
   Deno.writeTextFileSync(path, `${DOCUMENT}\n@You:\nNext?\n`);
   assert.equal(await grow("\n@You:\n\n", true), null);
   assert.equal(read(), `${DOCUMENT}\n@Assistant:\nOne.\n\n@You:\nNext?\n`);
+  // The same buffer once more.
+  const kind = DOCUMENT.replace("Be brief.", "Be kind.");
+  Deno.writeTextFileSync(path, `${kind}\n@You:\nNext?\n`);
+  assert.equal(await store.refresh(), null);
+  assert.equal(await store.commit([{ from: 0, to: 0, insert: "\n" }]), null);
+  assert.equal(read(), `\n${kind}\n@Assistant:\nOne.\n\n@You:\nNext?\n`);
   await store.close();
+});
+
+test("a run knows every text that an editor may still have: one row per moment of that text", async ({ open, path, read, environment }) => {
+  const kind = (text: string) => text.replace("Be brief.", "Be kind.");
+  const now = (text: string) => text.replace("Run it.", "Run it now.");
+  const add = async (store: FileStore, insert: string) => {
+    const end = store.chat.byteLength;
+    assert.equal(await store.commit([{ from: end, to: end, insert }]), null);
+  };
+  const reply = (store: FileStore, text: string) =>
+    store.extend([text], { replace: 0, unfinished: false, last: true });
+  // Before another program's change.
+  const first = await open();
+  Deno.writeTextFileSync(path, kind(DOCUMENT));
+  assert.equal(await first.commit(result(first.chat)), null);
+  Deno.writeTextFileSync(path, now(DOCUMENT));
+  await add(first, "x\n");
+  assert.equal(read(), `${now(kind(DONE))}x\n`);
+  await first.close();
+  // Before two replies.
+  Deno.writeTextFileSync(path, DOCUMENT);
+  const second = await open();
+  assert.equal(await reply(second, "\n@Assistant:\nOne.\n\n@You:\nGo on.\n"), null);
+  assert.equal(await reply(second, "\n@Assistant:\nTwo.\n"), null);
+  Deno.writeTextFileSync(path, kind(DOCUMENT));
+  assert.equal(await second.commit(result(second.chat)), null);
+  assert.equal(read(), `${kind(DONE)}\n@Assistant:\nOne.\n\n@You:\nGo on.\n\n@Assistant:\nTwo.\n`);
+  await second.close();
+  // Our text, which another program read and replaced before the write was over.
+  Deno.writeTextFileSync(path, DOCUMENT);
+  let calls = 0;
+  const between = () => {
+    if (++calls === 2) Deno.writeTextFileSync(path, `${DOCUMENT}ours and theirs\n`);
+    return Promise.resolve();
+  };
+  const third = await openFile("a.chat", { environment, wait: 0, between });
+  assert.ok(third.ok);
+  await add(third.value, "ours\n");
+  assert.equal(read(), `${DOCUMENT}ours and theirs\n`);
+  await third.value.close();
+});
+
+test("another program's text is checked before it is merged, and edits made during the check are kept", async ({ open, path, read }) => {
+  const store = await open();
+  const checked: (readonly [string, string])[] = [];
+  let during: Promise<unknown> = Promise.resolve();
+  store.checkForeign = (foreign) => {
+    checked.push([text(foreign.text), text(store.chat.bytes)]);
+    during = store.commit(result(store.chat));
+    return Promise.resolve();
+  };
+  const theirs = DOCUMENT.replace("Be brief.", "Be kind.");
+  Deno.writeTextFileSync(path, theirs);
+  assert.equal(await store.refresh(), null);
+  assert.equal(await during, null);
+  assert.deepEqual(checked, [[theirs, DOCUMENT]]);
+  assert.equal(read(), DONE.replace("Be brief.", "Be kind."));
 });
 
 /** More than is compared byte by byte before each write. */
@@ -497,13 +560,14 @@ test("a document whose name has the maximum length can be written, and its text 
 test("the next run removes the temporary files of a killed run and no other files", async ({ open, folder, beside }) => {
   const key = await documentKey(`${folder}/a.chat`);
   const state = `${folder}/state/flemma`;
-  for (const name of ["locks", "journal", "overwrite"]) {
+  for (const name of ["locks", "journal", "overwrite", "saved"]) {
     await Deno.mkdir(`${state}/${name}`, { recursive: true });
   }
   const left = [
     `${folder}/.a.chat.0123abcd.tmp`,
     `${folder}/a.chat.flemma-20260101T000000000Z-abcd.0123abcd.tmp`,
     `${state}/journal/${key}.jsonl.0123abcd.tmp`,
+    `${state}/saved/a.chat.flemma-20260101T000000000Z-abcd.0123abcd.tmp`,
   ];
   const kept = [".a.chat.tmp", ".b.chat.0123abcd.tmp", "a.chat.0123abcd.tmp.txt", "a.chat.flemma-x"];
   for (const path of [...left, ...kept.map((name) => `${folder}/${name}`)]) {
@@ -515,7 +579,7 @@ test("the next run removes the temporary files of a killed run and no other file
   await Deno.writeTextFile(`${state}/locks/${key}.lock`, JSON.stringify({ pid: 1, host: "h", path: "p" }));
   await open();
   assert.deepEqual(beside(), [...kept, "a.chat"].sort());
-  assert.deepEqual([...Deno.readDirSync(`${state}/journal`)], []);
+  for (const name of ["journal", "saved"]) assert.deepEqual([...Deno.readDirSync(`${state}/${name}`)], []);
 });
 
 Deno.test("a document with CR LF lines and a BOM keeps both", () => {
