@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type FileStore, openFile } from "../../cycle/storage/file_store.ts";
+import { OverwriteGuard } from "../../cycle/storage/disk/rescue.ts";
 import { holderOf, lockBeside, lockDocument } from "../../cycle/storage/lock.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { descriptorsInto, type StatePlace, testWithState as test } from "../folder.ts";
@@ -120,4 +121,52 @@ test("a document that cannot be opened is free again, and so is the first of its
   assert.match(locked.problem.message, /process 1 on other/);
   assert.equal(await holderOf(path, environment), null);
   assert.deepEqual(descriptorsInto(folder), [lockBeside(path)]);
+});
+
+test("a run that releases a document and reclaims it right away keeps it, and so does one whose sandbox has bound it", async (place) => {
+  const { store, add, isFree } = await opened(place);
+  const all = await Promise.all([add("one\n"), store.release(), store.reclaim({ wait: 0 })]);
+  assert.deepEqual([all[0], all[2]], [null, null]);
+  assert.ok(!await isFree());
+  store.inPlaceWhile = () => true;
+  await store.release();
+  assert.ok(!await isFree());
+  await store.close();
+});
+
+test("a write that an earlier run could not complete is completed and reported when the document is opened", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  const guard = await OverwriteGuard.for(path, environment);
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  await guard.before(bytes(TEXT), bytes("@You:\nhello there\n"));
+  await Deno.writeTextFile(path, "@You:\nhel");
+  const codes: string[] = [];
+  const store = await openFile(path, { environment, wait: 0, notify: ({ code }) => codes.push(code) });
+  assert.ok(store.ok);
+  assert.deepEqual([text(store.value), codes], ["@You:\nhello there\n", ["write-completed"]]);
+  await store.value.close();
+});
+
+test("leftovers and lock files that cannot be removed are reported, and prevent nothing", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  const state = `${folder}/state/flemma`;
+  await Deno.writeTextFile(path, TEXT);
+  await Deno.mkdir(`${state}/locks`, { recursive: true });
+  await Deno.symlink("saved", `${state}/saved`);
+  const lock = `${state}/locks/${await documentKey(path)}.lock`;
+  await Deno.writeTextFile(lock, JSON.stringify({ pid: 1, host: "h", path }));
+  const codes: string[] = [];
+  const store = await openFile(path, { environment, wait: 0, notify: ({ code }) => codes.push(code) });
+  assert.ok(store.ok);
+  assert.deepEqual(codes, ["lock-taken-over", "leftovers"]);
+  const { remove } = Deno;
+  Deno.remove = (path, options) =>
+    path === lock ? Promise.reject(new Deno.errors.PermissionDenied("no")) : remove(path, options);
+  try {
+    await store.value.close();
+  } finally {
+    Deno.remove = remove;
+  }
+  assert.deepEqual(codes.slice(2), ["lock-left"]);
+  assert.equal(await holderOf(path, environment), null);
 });

@@ -9,7 +9,7 @@ import { runtimeFolder } from "../../base/folders.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
 import { ownProtectedPaths } from "../../agent/sandbox.ts";
 import { ownership, readDocument, stampOf, unwritableProblem } from "../../cycle/storage/read.ts";
-import { isTorn, OverwriteGuard } from "../../cycle/storage/disk/rescue.ts";
+import { isTorn, OverwriteGuard, saveAside } from "../../cycle/storage/disk/rescue.ts";
 import {
   extendFile,
   type KnownFile,
@@ -364,6 +364,7 @@ test("a text whose overwriting was interrupted anywhere is recognized as incompl
         a.length === b.length && a.every((byte, at) => byte === b[at]);
       assert.ok(same(after, text) || (same(torn, old) && same(after, old)));
       assert.equal(await guard.recover(path, after), null, "done once");
+      assert.deepEqual([...Deno.readDirSync(`${folder}/state/flemma/overwrite`)], []);
     }
   }
 });
@@ -378,6 +379,28 @@ test("a document that was changed after an interrupted write stays as it is, and
   assert.equal(await Deno.readTextFile(path), "edited since");
   const kept = /is in (\S+)\.$/.exec(notice!.message)![1]!;
   assert.equal(await Deno.readTextFile(kept), "wanted");
+  const names = [...Deno.readDirSync(`${folder}/state/flemma/overwrite`)].map(({ name }) => name);
+  assert.deepEqual(names, [kept.slice(kept.lastIndexOf("/") + 1)]);
+});
+
+test("copies that a killed run left do not prevent the copies of the next write", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  const copies = `${folder}/state/flemma/overwrite`;
+  await Deno.mkdir(copies, { recursive: true });
+  for (const end of ["old", "new", "new.tmp"]) {
+    await Deno.writeTextFile(`${copies}/${await documentKey(path)}.${end}`, "left");
+  }
+  const guard = await OverwriteGuard.for(path, environment);
+  await guard.before(bytes("one"), bytes("two"));
+  const texts = [...Deno.readDirSync(copies)].map(({ name }) => Deno.readTextFileSync(`${copies}/${name}`));
+  assert.deepEqual(texts.sort(), ["one", "two"]);
+});
+
+test("a text that can be saved nowhere is reported with the reason", async ({ folder, environment }) => {
+  await Deno.mkdir(`${folder}/state/flemma`, { recursive: true });
+  await Deno.writeTextFile(`${folder}/state/flemma/saved`, "");
+  const saved = await saveAside(`${folder}/gone/a.chat`, bytes("x"), environment, null);
+  assert.match("error" in saved ? saved.error : "", /exists/i);
 });
 
 test("overwriting can make a file shorter or longer and keeps its inode", async ({ folder }) => {
