@@ -369,9 +369,9 @@ function isStillAt(file: Deno.FsFile, lockPath: string): boolean {
   }
 }
 
+/** Reads the holder's name from a file that was just opened. */
 async function readHolder(file: Deno.FsFile): Promise<Holder | null> {
   const buffer = new Uint8Array(8192);
-  file.seekSync(0, Deno.SeekMode.Start);
   const length = await file.read(buffer) ?? 0;
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(buffer.subarray(0, length)));

@@ -11,7 +11,7 @@ import { messagesKey } from "../../commands/io/saved_messages.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { parse } from "../../parser/mod.ts";
-import { testWithState as test } from "../folder.ts";
+import { descriptorsInto, testWithState as test } from "../folder.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const chat = (text: string) => parse(bytes(text));
@@ -188,6 +188,7 @@ test("if a lock file is replaced between opening and locking, the run does not h
   const second = await lockDocument(`${folder}/a`, { environment, wait: 0 });
   assert.ok(!second.ok && second.problem.code === "document-locked", "nobody else gets it");
   await retained.value.release();
+  assert.deepEqual(descriptorsInto(folder), []);
 });
 
 test("if somebody removed a run's lock file, that run does not remove the new one of another run", async ({ folder, environment }) => {

@@ -170,3 +170,24 @@ test("leftovers and lock files that cannot be removed are reported, and prevent 
   assert.deepEqual(codes.slice(2), ["lock-left"]);
   assert.equal(await holderOf(path, environment), null);
 });
+
+test("a lock that is taken over has the name of its new holder, however long the earlier one was", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  const lock = `${folder}/state/flemma/locks/${await documentKey(path)}.lock`;
+  await Deno.mkdir(lock.slice(0, lock.lastIndexOf("/")), { recursive: true });
+  await Deno.writeTextFile(lock, JSON.stringify({ pid: 1, host: "h".repeat(2000), path }));
+  const taken = await lockDocument(path, { environment, wait: 0 });
+  assert.ok(taken.ok);
+  assert.equal((await holderOf(path, environment))?.pid, Deno.pid);
+  const { remove } = Deno;
+  Deno.remove = () => Promise.reject(new Deno.errors.PermissionDenied("no"));
+  try {
+    assert.equal((await taken.value.release())?.code, "lock-left");
+  } finally {
+    Deno.remove = remove;
+  }
+  const next = await lockDocument(path, { environment, wait: 0 });
+  assert.ok(next.ok);
+  assert.equal(next.value.notice, null, "the run before has ended");
+  await next.value.release();
+});
