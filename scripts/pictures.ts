@@ -13,9 +13,9 @@ import { screenSvg } from "./pictures/svg.ts";
 
 /**
  * The home folder of the user in the pictures, and its displayed name. Both have the same length, so that nothing on a
- * screen moves.
+ * screen moves. Nobody can know the name in advance, and only this user may enter.
  */
-const HOME = "/tmp/fpic";
+const HOME = `/tmp/${crypto.randomUUID().slice(0, 4)}`;
 const SHOWN = "/home/you";
 const PROJECT = `${HOME}/stats`;
 
@@ -25,8 +25,8 @@ const POLL = 50;
 const STILL = 10;
 
 async function picture(scene: Scene): Promise<string> {
-  // This throws if the folder exists already, because another run makes pictures or was killed.
-  await Deno.mkdir(HOME);
+  // This throws if the folder exists already.
+  await Deno.mkdir(HOME, { mode: 0o700 });
   await Deno.mkdir(PROJECT);
   try {
     const script = await parseReplayScript(replyFor(scene));
