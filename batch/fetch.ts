@@ -17,11 +17,11 @@ import { savedReplyId } from "./kept_reply.ts";
 import { giveBack, sendBatches, type SendEvent } from "./send.ts";
 import { Spool } from "./spool.ts";
 import type { BatchHead, BatchItem, BatchState, ItemResult, NoResult } from "./types.ts";
-import { BATCH_APIS } from "./wire/apis.ts";
+import { BATCH_APIS, listsEveryBatch } from "./wire/apis.ts";
 import type { RefusedProblem } from "./wire/client.ts";
 import { savedRows, saveResults } from "./wire/results.ts";
 
-/** Milliseconds after an unanswered creation until a batch that is nowhere to be found counts as not created. */
+/** Milliseconds after an unanswered creation until a batch that is not in a reliable list counts as not created. */
 const DECIDED_AFTER = 600_000;
 
 /** What happened to a batch or document while results were fetched. */
@@ -183,7 +183,8 @@ class Fetcher {
       tell({ kind: "failed", record, problem: found.problem });
       return false;
     }
-    if (found.value === "undecided" || (found.value === null && isRecent(record))) {
+    const isProven = !isRecent(record) && listsEveryBatch(record.head.provider);
+    if (found.value === "undecided" || (found.value === null && !isProven)) {
       tell({ kind: "undecided", record });
       return false;
     }

@@ -16,6 +16,11 @@ export const BATCH_APIS: Readonly<Record<BatchKind, BatchApi>> = {
 /** The providers that are known to take batches. */
 const KNOWN: ReadonlySet<string> = new Set(["anthropic", "openai", "gemini"]);
 
+/** True if the list of a provider proves that a batch does not exist. That of another vendor may leave batches out. */
+export function listsEveryBatch(provider: string): boolean {
+  return KNOWN.has(provider);
+}
+
 /** Kinds of providers, and their batch APIs. */
 const KINDS: Readonly<Record<string, BatchKind>> = {
   anthropic: "anthropic",

@@ -160,6 +160,35 @@ test("a batch that the provider does not list is adopted by its name there, and 
     assert.ok(taken.stderr.includes(`${remote} is the batch ${id} already.`), taken.stderr);
   }));
 
+for (const [shape, exit] of [["openai", 1], ["vendor", 3]] as const) {
+  test(`${shape}: a list without the batch ${exit === 1 ? "frees" : "does not free"} its documents after a while`, (place) =>
+    withBatchServer(shape, { answer: answers, creation: () => "lost", isListed: false }, async (server) => {
+      const { env, paid } = server;
+      place.settings(server.settings);
+      place.write("q0.chat", "@You:\nQuestion 0?\n");
+      await place.exits(3, ["batch", "send", "q0.chat"], { env });
+      const [path = ""] = journals(place, ".jsonl");
+      const old = new Date(Date.now() - 3_600_000).toISOString();
+      const text = Deno.readTextFileSync(path);
+      const aged = text.replace(/("kind":"posting","time":")[^"]*/, `$1${old}`);
+      assert.notEqual(aged, text);
+      Deno.writeTextFileSync(path, aged);
+      const fetched = await place.exits(exit, ["batch", "fetch"], { env });
+      if (shape === "openai") {
+        assert.match(fetched.stderr, /documents are free again: the provider does not know it/);
+        assert.equal(place.read("q0.chat"), "@You:\nQuestion 0?\n");
+        return;
+      }
+      // Only the person frees the documents, so a second send pays nothing twice.
+      assert.match(fetched.stderr, /it is not known yet whether .* took it\. .*flemma batch cancel/);
+      const again = await place.exits(0, ["batch", "send", "q0.chat"], { env });
+      assert.match(again.stderr, /not sent\. It is in the batch/);
+      assert.equal(paid.length, 1);
+      await place.exits(0, ["batch", "cancel"], { env });
+      assert.equal(place.read("q0.chat"), "@You:\nQuestion 0?\n");
+    }));
+}
+
 test("gemini: results in a file are read like those in the response", (place) =>
   withSent(place, "gemini", { file: true }, async ({ env }) => {
     await place.exits(0, ["batch", "fetch"], { env });
