@@ -13,6 +13,7 @@ import { listRequest } from "../providers/models/listing.ts";
 import { getProvider } from "../providers/registry.ts";
 import type { Provider } from "../providers/types.ts";
 import type { BatchRecord } from "./journal.ts";
+import type { BatchHead } from "./types.ts";
 import { BatchClient, type ClientOptions } from "./wire/client.ts";
 
 export interface ClientHost extends SettingsHost, Pick<ClientOptions, "fetch" | "signal" | "pause"> {
@@ -26,12 +27,27 @@ export interface KnownClient {
   readonly settings: Settings;
 }
 
+/** Returns the settings of a host with the settings files that a batch was sent with, unless it names others. */
+export function withGivenConfig(
+  settings: SettingsHost["settings"],
+  { given: { config, noConfig } = {} }: Pick<BatchHead, "given">,
+): NonNullable<SettingsHost["settings"]> {
+  const isNamed = settings?.configPath !== undefined || settings?.noConfig === true;
+  if (isNamed) return settings;
+  return {
+    ...settings,
+    ...(config === undefined ? {} : { configPath: config }),
+    noConfig: noConfig === true,
+  };
+}
+
 /** Builds the client of a batch. Fails if the settings now name another server, because the key belongs to that one. */
 export async function clientOf(
   { head, items }: BatchRecord,
   host: ClientHost,
 ): Promise<Outcome<KnownClient>> {
-  const found = await settingsOf(items.map(({ path }) => path), host);
+  const settled = { ...host, settings: withGivenConfig(host.settings, head) };
+  const found = await settingsOf(items.map(({ path }) => path), settled);
   if (!found.ok) return found;
   const { settings, environment } = found.value;
   const provider = await getProvider(head.provider, settings);

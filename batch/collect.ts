@@ -2,6 +2,7 @@
 
 import { sha256 } from "../base/hash.ts";
 import { isObject } from "../base/is_object.ts";
+import { absolutePath } from "../base/paths.ts";
 import { problemLine } from "../base/problem.ts";
 import { openChat, type OwnOpenOptions } from "../agent/open.ts";
 import type { ChatSession, RunResult } from "../agent/types.ts";
@@ -12,6 +13,7 @@ import type { Emit } from "../cycle/types.ts";
 import { bodyBytes } from "../providers/http/body.ts";
 import { replyPlaceholder } from "../parser/view/placeholder.ts";
 import { withoutStream } from "./body.ts";
+import { withGivenConfig } from "./client_of.ts";
 import type { Spool, SpooledBody } from "./spool.ts";
 import type { BatchHead, BatchItem, BatchKind, GivenOptions } from "./types.ts";
 import { batchKindOf } from "./wire/apis.ts";
@@ -139,10 +141,17 @@ export interface CollectOptions extends Omit<OwnOpenOptions, "batch" | "around" 
 }
 
 /** Returns the options of a send that hold for all requests of a conversation. */
-function givenOptions({ preset, overrides }: NonNullable<OwnOpenOptions["settings"]> = {}): GivenOptions {
+function givenOptions(
+  { environment, settings: { preset, configPath, noConfig, overrides } = {} }: Pick<
+    CollectOptions,
+    "environment" | "settings"
+  >,
+): GivenOptions {
   const { parameters, model } = overrides ?? {};
   return {
     ...(preset === undefined ? {} : { preset }),
+    ...(configPath === undefined ? {} : { config: absolutePath(environment, configPath) }),
+    ...(noConfig === true ? { noConfig } : {}),
     ...(typeof model === "string" ? { model } : {}),
     ...(isObject(parameters) ? { parameters } : {}),
   };
@@ -157,7 +166,7 @@ export function withGiven(
   const own = isObject(overrides.parameters) ? overrides.parameters : {};
   const isOfPreset = preset !== undefined && given.model === undefined;
   return {
-    ...settings,
+    ...withGivenConfig(settings, { given }),
     ...(preset === undefined ? {} : { preset }),
     overrides: {
       ...overrides,
@@ -172,7 +181,7 @@ export async function collectRequest(
   name: string,
   { spool, purse, hear, ...options }: CollectOptions,
 ): Promise<CollectedRequest | LeftOut> {
-  const taker = new RequestTaker(purse, givenOptions(options.settings));
+  const taker = new RequestTaker(purse, givenOptions(options));
   const batch: BatchedRequest = { answer: null, take: (request) => taker.take(request) };
   const opened = await openChat(name, { ...options, emit: hear(name), batch });
   if (!opened.ok) return { name, why: problemLine(opened.problem), kind: "failed" };

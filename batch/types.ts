@@ -41,6 +41,10 @@ export interface BatchHead {
 /** Options of a send that hold for all requests of a conversation. */
 export interface GivenOptions {
   readonly preset?: string;
+  /** Absolute path of the settings file that was used instead of the usual ones. */
+  readonly config?: string;
+  /** True if no settings files were used. */
+  readonly noConfig?: true;
   /** The model if an option named it. It then replaces that of the preset, with the preset's parameters. */
   readonly model?: string;
   readonly parameters?: Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 // What holds from one batch of a conversation to the next: options of the send, thinking, and replies that are cut off.
 
 import assert from "node:assert/strict";
+import { withGivenConfig } from "../../batch/client_of.ts";
 import { type Scene, testWithScene as test } from "../cli/harness.ts";
 import { type Asked, withBatchServer } from "./servers.ts";
 
@@ -42,6 +43,37 @@ test("parameters and preset of the send hold in later batches", (place) =>
     const log = await place.exits(0, ["usage", "q0.chat", "--json"], { env });
     assert.equal(JSON.parse(log.stdout).requests.length, 2);
   }));
+
+test("the settings files of the send hold in later batches, unless the fetch names others", (place) =>
+  withBatchServer("anthropic", {
+    answer: ({ results }) => results < 2 ? CALL : { text: "Two." },
+  }, async ({ env, paid, settings }) => {
+    // Only the named file knows the server.
+    place.write("own.yaml", `${settings}parameters: { max_tokens: 1111 }\n`);
+    place.write("other.yaml", `${settings}parameters: { max_tokens: 2222 }\n`);
+    place.write("q0.chat", "@You:\nQuestion 0?\n");
+    await place.exits(0, ["batch", "send", "--config", "own.yaml", "q0.chat"], { env });
+    await place.exits(3, ["batch", "fetch"], { env });
+    await place.exits(3, ["batch", "fetch", "--config", "other.yaml"], { env });
+    await place.exits(0, ["batch", "fetch"], { env });
+    assert.deepEqual(paid.map(({ body }) => body.max_tokens), [1111, 1111, 2222]);
+  }));
+
+Deno.test("a named settings file of a fetch, or none, comes before that of the send", () => {
+  const rows = [
+    [{}, {}, {}],
+    [{}, { config: "/a" }, { configPath: "/a" }],
+    [{}, { noConfig: true }, { noConfig: true }],
+    [{ configPath: "b" }, { config: "/a" }, { configPath: "b" }],
+    [{ configPath: "b" }, { noConfig: true }, { configPath: "b" }],
+    [{ noConfig: true }, { config: "/a" }, { noConfig: true }],
+  ] as const;
+  for (const [settings, given, expected] of rows) {
+    const { configPath, noConfig = false } = withGivenConfig(settings, { given });
+    const wanted = { configPath: undefined, noConfig: false, ...expected };
+    assert.deepEqual({ configPath, noConfig }, wanted, JSON.stringify([settings, given]));
+  }
+});
 
 for (const end of [{ expired: true } as const, { error: "overloaded, try later" } as const]) {
   test(`after a request that ${"expired" in end ? "expired" : "was refused"}, thinking goes back byte for byte`, (place) => {
