@@ -2,7 +2,8 @@
 // end these tests.
 
 import assert from "node:assert/strict";
-import { chatInMemoryOfHost } from "../../agent/open.ts";
+import { chatInMemory, chatInMemoryOfHost } from "../../agent/open.ts";
+import { guardCallbacks } from "../../agent/runtime/host/callbacks.ts";
 import type { MemoryOptions } from "../../agent/types.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
@@ -222,4 +223,47 @@ test("a tool whose functions are none is refused by name when the document is op
     assert.ok(!opened.ok, member);
     assert.equal(opened.problem.message, `The member ${member} of the tool t is not a function.`);
   }
+});
+
+test("a store that does not answer does not keep an aborted run from ending", async (place) => {
+  for (const isAborted of [false, true]) {
+    const abort = new AbortController();
+    const never = new Promise<null>(() => {});
+    let commits = 0;
+    const commit = () => {
+      commits++;
+      if (!isAborted) abort.abort();
+      return never;
+    };
+    const store = Object.assign(new MemoryStore(bytesOf("@You:\nHi\n"), null), { commit, extend: commit });
+    await withModel([{ reply: [CALL] }], async (provider) => {
+      const { environment } = place;
+      const options = guardCallbacks({ environment, provider, store, signal: abort.signal }, { patience: 1 });
+      const opened = await chatInMemory(bytesOf(""), options);
+      assert.ok(opened.ok);
+      await using chat = opened.value;
+      if (isAborted) abort.abort();
+      const problem = isAborted
+        ? await chat.edit([{ from: 0, to: 0, insert: "x" }]).catch((thrown) => thrown.problem)
+        : (await chat.advance()).problem;
+      assert.match(
+        problem?.message ?? "none",
+        /document store \((?:commit|extend)\) .*it gave no answer after/,
+      );
+    });
+    assert.equal(commits, 1);
+  }
+});
+
+test("the answer that a store gives after an abort counts", async (place) => {
+  const abort = new AbortController();
+  abort.abort();
+  const store = new MemoryStore(bytesOf("@You:\nHi\n"), null);
+  const { signal } = abort;
+  const options = guardCallbacks({ environment: place.environment, store, signal });
+  const opened = await chatInMemory(bytesOf(""), options);
+  assert.ok(opened.ok);
+  await using chat = opened.value;
+  assert.equal(await chat.edit([{ from: 0, to: 0, insert: "x" }]), null);
+  assert.equal(textOf(store), "x@You:\nHi\n");
 });

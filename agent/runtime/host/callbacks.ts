@@ -1,6 +1,7 @@
 // Guards the functions that a host passes: what they throw becomes a problem that names them.
 
 import { isObject, own } from "../../../base/is_object.ts";
+import { after } from "../../../base/system/timer.ts";
 import { failure, type Problem, thrownText } from "../../../base/problem.ts";
 import type { MemoryOptions, OpenOptions } from "../../types.ts";
 
@@ -22,10 +23,12 @@ export interface GuardedOptions {
 
 /**
  * Returns the options with guarded functions. An error of one that is only informed (`emit`, `print`, `notify`)
- * does not disturb the run; the run reports it at its end. An error of the provider or the store ends the run.
+ * does not disturb the run; the run reports it at its end. An error of the provider or the store ends the run, and so
+ * does a store that does not answer after the signal of the host has aborted.
  */
 export function guardCallbacks<Options extends OpenOptions & MemoryOptions>(
   options: Options,
+  { patience = PATIENCE } = {},
 ): Options & GuardedOptions {
   let fault: Problem | null = null;
   const keep = (name: string, thrown: unknown): void => {
@@ -43,14 +46,17 @@ export function guardCallbacks<Options extends OpenOptions & MemoryOptions>(
         keep(name, thrown);
       }
     });
-  const { emit, print, notify, provider, store } = options;
+  const { emit, print, notify, provider, store, signal } = options;
+  const ended = signal === undefined
+    ? undefined
+    : <T>(answer: Promise<T>) => withinAbort(answer, signal, patience);
   return {
     ...options,
     emit: observer("emit", emit),
     print: observer("print", print),
     notify: observer("notify", notify),
     provider: provider && guardMethods(provider, `provider ${provider.name}`),
-    store: store && guardMethods(store, "document store"),
+    store: store && guardMethods(store, "document store", ended),
     takeFault() {
       const taken = fault;
       fault = null;
@@ -88,8 +94,36 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   extend: { ...PROBLEM, isAsync: true },
 };
 
-/** The same object, but errors and malformed answers of its methods are `HostFault`s that name the method. */
-function guardMethods<Target extends object>(target: Target, name: string): Target {
+/** Milliseconds after an abort for which an answer is awaited: what the run has must still be written. */
+const PATIENCE = 10_000;
+
+/** Returns the answer; fails if it does not come within some time after an abort. */
+function withinAbort<T>(answer: Promise<T>, signal: AbortSignal, patience: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let cancel = (): void => {};
+    const aborted = (): void => {
+      cancel = after(patience, () => reject(new Error("it gave no answer after the signal had aborted")));
+    };
+    const settled = (): void => {
+      cancel();
+      signal.removeEventListener("abort", aborted);
+    };
+    if (signal.aborted) aborted();
+    else signal.addEventListener("abort", aborted, { once: true });
+    answer.then(resolve, reject).finally(settled);
+  });
+}
+
+/**
+ * The same object, but errors and malformed answers of its methods are `HostFault`s that name the method.
+ *
+ * @param ended limits the wait for an answer. @default there is no limit
+ */
+function guardMethods<Target extends object>(
+  target: Target,
+  name: string,
+  ended: <T>(answer: Promise<T>) => Promise<T> = (answer) => answer,
+): Target {
   return new Proxy(target, {
     get(object, member) {
       const value: unknown = Reflect.get(object, member);
@@ -108,7 +142,7 @@ function guardMethods<Target extends object>(target: Target, name: string): Targ
           return fail(thrown);
         }
         if (!(returned instanceof Promise)) return checked(returned);
-        if (expected === undefined || expected.isAsync === true) return returned.then(checked, fail);
+        if (expected === undefined || expected.isAsync === true) return ended(returned).then(checked, fail);
         returned.catch(() => {}); // Whatever it becomes, a promise is not the answer.
         return checked(returned);
       };
