@@ -127,15 +127,19 @@ export function mountablePolicy(
 
 /**
  * Returns the policy for a later command, without paths that have vanished since: mounting a missing path would fail.
+ * Hidden paths that have appeared since are hidden too, unless a command could have made them as a trap.
  */
 export function withoutVanished(policy: MountablePolicy, snapshot = new FsSnapshot()): MountablePolicy {
   const has = (path: string) => snapshot.has(path);
+  const before = new Set(policy.hidden.map(({ path }) => path));
+  const isTrap = (path: string) =>
+    !before.has(path) && policy.rw_paths.some((writable) => isInside(path, writable));
   return {
     ...policy,
     rw_paths: policy.rw_paths.filter(has),
     inner: policy.inner.filter(has),
     protect: policy.protect.filter(has),
-    hidden: hiddenNow(policy.hidden.map(({ path }) => path), snapshot),
+    hidden: hiddenNow(policy.deny_read.filter((path) => !isTrap(path)), snapshot),
     sockets: policy.sockets.filter(has),
     runtime: policy.runtime.filter(has),
     masked: policy.masked.filter(has),

@@ -72,6 +72,25 @@ test("a command that starts while another one runs has the same protected and hi
   assert.equal((await runInside(sandbox, "echo fine")).out, "fine\n");
 });
 
+test("a hidden path that appears while a command lives is hidden from the next one, unless commands could have made it", async (root) => {
+  plant(root, "project/notes.chat", "outside/file");
+  const hidden = [`${root}/outside/key`, `${root}/outside/keys`, `${root}/project/made`];
+  const sandbox = projectSandbox(root, { policy: { deny_read: hidden } });
+  const first = await prepare(sandbox, `cat ${root}/outside/key`);
+  plant(root, "outside/key", "outside/keys/one", "project/made");
+  const [key, keys, made] = hidden as [string, string, string];
+  const second = await prepare(
+    sandbox,
+    `cat ${key} ; ls -A ${keys} | grep . ; cat ${made} ${root}/outside/file >both`,
+  );
+  await run(second, sandbox);
+  const third = await prepare(sandbox, `test -s ${key} || test -e ${keys}/one`);
+  assert.notEqual((await run(third, sandbox)).code, 0);
+  await Promise.all([first.dispose(), second.dispose(), third.dispose()]);
+  assert.equal(Deno.readTextFileSync(`${root}/project/both`), "text of project/made\ntext of outside/file\n");
+  assert.equal((await runInside(sandbox, `cat ${made} 2>/dev/null || echo hidden`)).out, "hidden\n");
+});
+
 test("after the person changed a protected path between two commands, flemma still repairs what the second one does", async (root) => {
   plant(root, "project/notes.chat", "project/.vscode/");
   const sandbox = projectSandbox(root);
