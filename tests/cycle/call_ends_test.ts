@@ -190,6 +190,20 @@ Deno.test("a full state folder is reported once, and neither results nor waiting
   assert.deepEqual(built.notices(), ["state-unwritable"]);
 });
 
+Deno.test("an end that cannot be recorded is reported, and its result is written", async () => {
+  const journal = new FullJournal();
+  const built = ending({ success: true }, {
+    journal,
+    run: () => {
+      journal.isFull = true;
+      return Promise.resolve({ success: true, output: "done" });
+    },
+  });
+  const stop = await built.cycle.advance();
+  assert.deepEqual([stop.reason, built.notices()], ["stepped", ["state-unwritable"]]);
+  assert.equal(built.store.chat.result("a")?.content, "done");
+});
+
 Deno.test("waiting calls that cannot be recorded are reported, and still wait", async () => {
   const journal = new FullJournal();
   journal.isFull = true;

@@ -98,9 +98,9 @@ test("a journal of an earlier version is recognized until something is recorded 
 test("documents with waiting calls and commands of runs are remembered until they are forgotten", async ({ folder, environment }) => {
   assert.deepEqual([waitingDocuments(environment), openCommands(environment)], [[], []]);
   const paths = [`${folder}/a.chat`, `${folder}/b.chat`];
-  for (const path of [...paths, paths[0]!]) await noteWaiting(environment, path);
   assert.equal(await commandsEnded(environment), 0);
   await recordCommands(environment, "r1", "one");
+  for (const path of [...paths, paths[0]!]) await noteWaiting(environment, path);
   await recordCommands(environment, "r2", "two");
   const open = () => openCommands(environment).map(({ run, text }) => `${run} ${text}`).sort();
   assert.deepEqual([waitingDocuments(environment).sort(), open()], [paths, ["r1 one", "r2 two"]]);

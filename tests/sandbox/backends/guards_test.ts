@@ -7,8 +7,10 @@ import { bwrap, registerBuiltinBackends } from "../../../sandbox/backends/builti
 import { bwrapSettings } from "../../../sandbox/backends/bwrap.ts";
 import { readCachedFailure, saveFailure } from "../../../sandbox/backends/cached_failure.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "../../../sandbox/backends/probe.ts";
+import { prepareBwrap } from "../../../sandbox/backends/prepare.ts";
+import { emptyPolicy } from "../../../sandbox/protect/mountable.ts";
 import { seatbelt } from "../../../sandbox/backends/seatbelt.ts";
-import type { BackendPreparation, Host } from "../../../sandbox/types.ts";
+import type { BackendPreparation, Host, MountablePolicy } from "../../../sandbox/types.ts";
 import { plant, script, world } from "../fixture.ts";
 import { inFolder, testInFolder as test } from "../../folder.ts";
 
@@ -276,3 +278,49 @@ test("a test of the sandbox reports the first error message, and always cleans u
   assert.equal(await ask("exit 0"), "works");
   assert.equal(disposed, 4);
 });
+
+test("a preparation that fails ends its proxy and removes its files, as the end of a command does", async (root) => {
+  plant(root, "project/", "run/");
+  const policy: MountablePolicy = {
+    ...emptyPolicy(false),
+    rw_paths: [`${root}/project`],
+    network: false,
+    network_allow: ["example.org"],
+    limits: { processes: 100 },
+  };
+  const missing = failure("program-not-found", "The program prlimit was not found.");
+  // Programs and filters stay for other commands.
+  const own = () => [
+    ...files(`${root}/run`).filter((name) => !/\/(?:relay|seccomp)-\d+-/.test(name)),
+    ...Deno.readTextFileSync("/proc/net/unix").split("\n").filter((line) => line.includes(root)),
+  ];
+  /** The proxy is closed as soon as it has stopped to wait for connections. */
+  const gone = async () => {
+    while (own().length > 0) await new Promise((done) => setTimeout(done, 1));
+  };
+  const prepare = (hasLimits: boolean) =>
+    prepareBwrap(
+      policy,
+      {},
+      ["/bin/true"],
+      hostIn(root, {
+        program: (name) => name === "prlimit" && !hasLimits ? missing : success(`/bin/${name}`),
+      }),
+    );
+  const prepared = await prepare(true);
+  assert.ok(prepared.ok, prepared.ok ? "" : prepared.problem.message);
+  assert.notDeepEqual(own(), []);
+  await prepared.value.dispose();
+  await gone();
+  const failed = await prepare(false);
+  assert.ok(!failed.ok);
+  assert.equal(failed.problem.code, "limits-not-kept");
+  await gone();
+});
+
+/** All files and sockets below a folder. */
+function files(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? files(`${folder}/${name}`) : [`${folder}/${name}`]
+  );
+}
