@@ -126,9 +126,11 @@ function readSaved(path: string): SavedEntry[] {
   try {
     using file = Deno.openSync(path, { read: true, write: true });
     const { size, mtime } = file.statSync();
-    // The lock is shared, so that two processes that check at the same time do not each see the other as a run.
-    const running = !file.tryLockSync(false);
-    return [{ id: idOf(path), path, bytes: size, time: mtime ?? new Date(0), running }];
+    const id = idOf(path);
+    // The lock is shared, so that two processes that check at the same time do not each see the other as a run. A kept
+    // text has no run; a process being started may have the lock of its temporary file.
+    const running = !id.startsWith(KEPT) && !file.tryLockSync(false);
+    return [{ id, path, bytes: size, time: mtime ?? new Date(0), running }];
   } catch (thrown) {
     if (isMissing(thrown)) return [];
     throw thrown;
