@@ -315,6 +315,27 @@ for (const [how, save] of SETTLED) {
   }
 }
 
+for (let steps = 0; steps < 6; steps++) {
+  test(`a save by rename that flemma sees between its two steps (${steps}) is kept, also if the write in place fails`, async ({ path, read, environment }) => {
+    const theirs = DOCUMENT.replace("Be brief.", "Be kind.");
+    let calls = 0;
+    const between = () => {
+      if (++calls > 1) return Promise.resolve();
+      Deno.renameSync(path, `${path}~`);
+      let written = Promise.resolve();
+      for (let step = 0; step < steps; step++) written = written.then(() => {});
+      written.then(() => Deno.writeTextFileSync(path, theirs));
+      return Promise.resolve();
+    };
+    const opened = await openFile("a.chat", { environment, wait: 0, between });
+    assert.ok(opened.ok);
+    opened.value.inPlaceWhile = () => true;
+    assert.equal(await opened.value.commit(result(opened.value.chat)), null);
+    await opened.value.close();
+    assert.equal(read(), DONE.replace("Be brief.", "Be kind."));
+  });
+}
+
 test("if another program saves into the old file right after flemma replaced it by a rename, flemma finds and keeps that text", async ({ open, path, read }) => {
   const store = await open();
   // An editor that opened the file before our rename and writes after it.

@@ -6,12 +6,12 @@ import type { Environment } from "../../../base/environment.ts";
 import { isMissing, readOrNull, removeIfThere } from "../../../base/files.ts";
 import { stateNotice } from "../../../base/folders.ts";
 import type { Problem } from "../../../base/problem.ts";
-import { readAllSync, readRegular, readRegularSync } from "../../../base/system/regular_file.ts";
+import { readAllSync, readRegularSync } from "../../../base/system/regular_file.ts";
 import { readSettled } from "../../../base/system/settled.ts";
 import { identityOf, sameStamp, type Stamp, stampOf } from "../read.ts";
 import type { FileIdentity } from "../../types.ts";
 import { extensionOf, type GrownText } from "./extension.ts";
-import { OverwriteGuard, saveAside } from "./rescue.ts";
+import { isTorn, OverwriteGuard, saveAside } from "./rescue.ts";
 import {
   ALWAYS_COMPARE_BYTES,
   extendFile,
@@ -164,14 +164,10 @@ export class DiskFile {
     try {
       stamp = await overwriteFile(this.path, known, text, { between: this.#between });
     } catch (thrown) {
-      // After a full disk the write may be partial. The old text fits on the disk, so it is restored. If even this
-      // fails, the guarded copies stay for the next run.
-      const there = {
-        content: contentFromBytes(await readRegular(this.path)),
-        stamp: stampOf(Deno.statSync(this.path)),
-      };
-      await overwriteFile(this.path, there, known.content.bytes);
-      await guard.after();
+      // If the old text could not be restored, the guarded copies stay for the next run.
+      const there = await readOrNull(this.path);
+      const old = known.content.bytes;
+      if (there === null || sameBytes(there, old) || !isTorn(there, old, text)) await guard.after();
       throw thrown;
     }
     await guard.after();

@@ -78,7 +78,8 @@ export async function replaceDocumentFile(
 
 /**
  * Rewrites a file from the first byte that differs. Not atomic: the caller keeps both texts until it ends. Returns null
- * if the file differs from `known`, either before the write, with nothing written, or after it.
+ * if the file differs from `known`, either before the write, with nothing written, or after it. After a full disk the
+ * old text is restored before the error is thrown; it fits on the disk.
  */
 export async function overwriteFile(
   path: string,
@@ -89,8 +90,14 @@ export async function overwriteFile(
   using file = await Deno.open(path, { read: true, write: true });
   await between?.();
   if (!isStill(path, file, known)) return null;
-  putSync(file, commonPrefix(known.content.bytes, bytes), contentFromBytes(bytes));
-  await file.sync();
+  const from = commonPrefix(known.content.bytes, bytes);
+  try {
+    putSync(file, from, contentFromBytes(bytes));
+    await file.sync();
+  } catch (thrown) {
+    putSync(file, from, known.content);
+    throw thrown;
+  }
   await between?.();
   return isWritten(path, file, contentFromBytes(bytes));
 }
