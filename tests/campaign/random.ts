@@ -46,3 +46,14 @@ export const HABITS: Readonly<Record<string, (path: string, text: string) => Pro
     await Deno.remove(`${path}~`);
   },
 };
+
+/** Kills a process; false if it had ended in that very moment. */
+export function isKilled(run: { kill(signal: Deno.Signal): void }): boolean {
+  try {
+    run.kill("SIGKILL");
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof TypeError) return false;
+    throw thrown;
+  }
+}
