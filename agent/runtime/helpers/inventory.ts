@@ -51,6 +51,9 @@ export interface CleanReport {
   readonly kept: readonly RetainedPart[];
 }
 
+/** Helpers whose worktrees git reads in parallel. */
+const PARALLEL = 4;
+
 export class HelperInventory {
   readonly #environment: Environment;
   readonly #lock: "state" | "beside";
@@ -75,21 +78,21 @@ export class HelperInventory {
     const wanted = [...found].filter(([document]) => caller === null || document.startsWith(`${caller}.d/`))
       .sort(([a], [b]) => (a < b ? -1 : 1));
     const listed: ListedHelper[] = [];
-    for (const [document, of] of wanted) {
-      const tree = trees.get(document);
-      const state = await this.#stateOf(document);
-      if (state === "missing" && tree === undefined) continue;
-      listed.push({
-        name: nameOfHelper(document),
-        document,
-        caller: of,
-        state,
-        worktree: tree === undefined
-          ? null
-          : { folder: tree.folder, branch: tree.branch, state: await this.#treeState(tree) },
-      });
+    for (let at = 0; at < wanted.length; at += PARALLEL) {
+      const some = wanted.slice(at, at + PARALLEL);
+      const found = some.map(([document, of]) => this.#listed(document, of, trees.get(document)));
+      listed.push(...(await Promise.all(found)).filter((each) => each !== null));
     }
     return listed;
+  }
+
+  async #listed(document: string, caller: string, tree: Worktree | undefined): Promise<ListedHelper | null> {
+    const state = await this.#stateOf(document);
+    if (state === "missing" && tree === undefined) return null;
+    const worktree = tree === undefined
+      ? null
+      : { folder: tree.folder, branch: tree.branch, state: await this.#treeState(tree) };
+    return { name: nameOfHelper(document), document, caller, state, worktree };
   }
 
   /** Removes what the choice allows, or only reports it. */
@@ -133,12 +136,12 @@ export class HelperInventory {
     const status = await this.#git.status(folder, []);
     if (!status.ok) return "unknown";
     if (status.value !== "") return "changed";
-    for (const tip of ["HEAD", `refs/heads/${branch}`]) {
-      const commit = await this.#commit(folder, tip);
-      if (commit === null) return tip === "HEAD" ? "unmerged" : "unknown";
-      if (commit !== base && !await this.#isElsewhere(folder, commit)) return "unmerged";
-    }
-    return "merged";
+    const isSaved = async (commit: string) => commit === base || await this.#isElsewhere(folder, commit);
+    const head = await this.#commit(folder, "HEAD");
+    if (head === null || !await isSaved(head)) return "unmerged";
+    const tip = await this.#commit(folder, `refs/heads/${branch}`);
+    if (tip === null) return "unknown";
+    return tip === head || await isSaved(tip) ? "merged" : "unmerged";
   }
 
   async #commit(cwd: string, name: string): Promise<string | null> {
