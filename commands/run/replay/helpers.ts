@@ -1,10 +1,11 @@
 // The helpers of a recorded conversation: finds their documents, and what a call asked in them.
 
-import { ASK_TOOL, helperPath, isHelperName } from "../../../agent/runtime/helpers/names.ts";
 import { literalText } from "../../../agent/conversation/quoted.ts";
 import type { Environment } from "../../../base/environment.ts";
 import { isThere } from "../../../base/files.ts";
+import { helperFolderOf } from "../../../base/paths.ts";
 import { type Outcome, success } from "../../../base/problem.ts";
+import { ASK_TOOL } from "../../../config/layers/presets.ts";
 import { readDocument } from "../../../cycle/storage/read.ts";
 import { parse } from "../../../parser/mod.ts";
 import type { Call, Chat } from "../../../parser/types.ts";
@@ -29,7 +30,7 @@ export async function findRecordedHelpers(
   const names = chat.calls.filter(({ name }) => name === ASK_TOOL)
     .flatMap(({ id }) => namedHelper(chat.result(id)?.content ?? "") ?? []);
   for (const name of new Set(names)) {
-    const own = helperPath(path, name);
+    const own = `${helperFolderOf(path)}/${name}.chat`;
     if (!isThere(own)) continue;
     const read = await readDocument(own, environment);
     if (!read.ok) return read;
@@ -45,8 +46,7 @@ export async function findRecordedHelpers(
 /** Returns the name of the helper that the last line of a recorded result names; null if there is none. */
 export function namedHelper(content: string): string | null {
   const last = content.trimEnd().split("\n").at(-1) ?? "";
-  const name = /^Helper: (\S+) \(\S.*\)$/.exec(last)?.[1] ?? "";
-  return isHelperName(name) ? name : null;
+  return /^Helper: ([a-z0-9-]{1,40}) \(\S.*\)$/.exec(last)?.[1] ?? null;
 }
 
 /** Returns the question of a call; empty if its input has none. */

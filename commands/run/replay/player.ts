@@ -1,7 +1,7 @@
 // Replays one document of a conversation in the copy of its folder, from step to step.
 
 import { openChat } from "../../../agent/open.ts";
-import { ASK_TOOL } from "../../../agent/runtime/helpers/names.ts";
+import { ASK_TOOL } from "../../../config/layers/presets.ts";
 import type { ChatOptions, ChatSession } from "../../../agent/types.ts";
 import type { SettingsHost } from "../../../agent/settings.ts";
 import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
