@@ -8,8 +8,7 @@ import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
-import { answersCheck, changedSince } from "../cycle/plan/plan_inputs.ts";
-import { QUESTIONS_GONE } from "../cycle/plan/sentences.ts";
+import { changedSince } from "../cycle/plan/plan_inputs.ts";
 import type { Step } from "../cycle/plan/types.ts";
 import { resolveAll, shortCallName, type TargetSpec } from "../cycle/plan/targets.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
@@ -24,7 +23,6 @@ import { MemoryStore } from "../cycle/storage/memory_store.ts";
 import { forgetWaiting } from "../cycle/storage/waiting_documents.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
 import type { Edit } from "../parser/edits/edit.ts";
-import { placeholderStyle, setQuestions } from "../parser/edits/result_block.ts";
 import type { Call, Chat } from "../parser/types.ts";
 import { type RunSandbox, toolEnvironment } from "../sandbox/mod.ts";
 import { writableRoots } from "../sandbox/outside/place.ts";
@@ -32,11 +30,12 @@ import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { ApprovalDecision } from "../tools/approval/types.ts";
 import type { RegisteredTool } from "../tools/definition.ts";
-import { answersOf } from "./extensions/answers.ts";
+import { answersOf, type DocumentAnswers } from "./extensions/answers.ts";
 import { lastReply } from "./conversation/last_reply.ts";
 import type { TestedHooks } from "./runtime/test_hooks.ts";
 import type { CompactedDocument } from "./compaction/in_place.ts";
 import { compose } from "./runtime/compose.ts";
+import { leaveJobs } from "./runtime/jobs/leave.ts";
 import { openJobFindings } from "./runtime/jobs/open_findings.ts";
 import { CurrentRuntime } from "./runtime/current.ts";
 import { FinishedRequests } from "./conversation/finished_requests.ts";
@@ -56,7 +55,6 @@ import type {
   ExplainedCall,
   FileTexts,
   OpenCall,
-  OpenQuestions,
   RunResult,
   SayOptions,
   ShownCall,
@@ -236,21 +234,9 @@ export class Session implements ChatSession {
   ): Promise<Outcome<readonly string[]>> {
     const runtime = await this.#changing();
     if (!runtime.ok) return runtime;
-    const call = this.chat.call(id);
-    const result = this.chat.result(id);
-    if (call === undefined || result === undefined || result.questions === null) {
-      return failed({ code: "questions-gone", message: QUESTIONS_GONE });
-    }
-    const written = await answersOf(this.#answered).write(call, answers);
-    if (!written.ok) return written;
-    const edit = setQuestions(
-      this.chat,
-      result,
-      written.value,
-      "pending",
-      placeholderStyle(this.chat, "auto"),
-    );
-    const problem = await this.edit([edit]);
+    const edit = await this.#answers.edit(id, answers);
+    if (!edit.ok) return edit;
+    const problem = await this.edit([edit.value]);
     return problem === null ? await this.approve(id) : failed(problem);
   }
 
@@ -294,24 +280,12 @@ export class Session implements ChatSession {
       doubted: (call) => changedSince({ journal, approvalOf }, call),
       isRunning: (id) => elsewhere.has(id) || cycle.isRunning(id),
       helper: async (call) => await this.#runtime.helpers?.waitingFor(call) ?? null,
-      questions: (call) => this.#questions(call),
+      questions: (call) => this.#answers.open(call),
     });
   }
 
-  get #answered() {
-    return { store: this.#opened.store, journal: this.#runtime.journal };
-  }
-
-  async #questions(call: Call): Promise<OpenQuestions | null> {
-    const result = this.chat.result(call.id);
-    if (result === undefined || result.questions === null) return null;
-    const { check, forms } = answersOf(this.#answered);
-    const answers = await answersCheck(call, result, {
-      journal: this.#answered.journal,
-      checkAnswers: check,
-    });
-    const problem = answers === null || answers.can === "send" ? null : answers.why;
-    return { text: result.questions, problem, forms: await forms(call) };
+  get #answers(): DocumentAnswers {
+    return answersOf({ store: this.#opened.store, journal: this.#runtime.journal });
   }
 
   async summaries(ids: readonly string[]): Promise<readonly CallSummary[]> {
@@ -368,7 +342,7 @@ export class Session implements ChatSession {
         files,
         subject,
         sandbox,
-        questions: (call) => this.#questions(call),
+        questions: (call) => this.#answers.open(call),
       }),
     );
   }
@@ -487,24 +461,7 @@ export class Session implements ChatSession {
     this.#runtime.forgetTools();
     await this.#runtime.servers.close();
     await this.#opened.close();
-    await this.#leaveJobs(this.#runtime);
-  }
-
-  /** Leaves running jobs to the program that keeps them. */
-  async #leaveJobs(runtime: Runtime): Promise<void> {
-    const { jobKeeper, environment, emit = () => {} } = this.#options;
-    const { path, chat } = this;
-    if (jobKeeper === undefined || path === null || !runtime.jobs.isUsed) return;
-    const settle = async () => {
-      await runtime.endTools();
-      await runtime.changes.done();
-    };
-    if (runtime.jobs.isAlive) {
-      return jobKeeper.keep({ parts: runtime.kept(), environment, path, chat, emit, settle });
-    }
-    // The last one may have ended after the run.
-    await runtime.jobs.idle();
-    await settle();
+    if (this.#runtime.jobs.isUsed) await leaveJobs(this.#runtime, this, this.#options);
   }
 
   get #sessionRules() {

@@ -1,9 +1,11 @@
 // The person's answers to what servers asked: checks them, and hands them to the tools of the servers.
 
-import type { PlanSources } from "../../cycle/plan/plan_inputs.ts";
+import { answersCheck, type PlanSources } from "../../cycle/plan/plan_inputs.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import type { AnswersCheck } from "../../cycle/plan/types.ts";
 import type { DocumentStore, Journal } from "../../cycle/types.ts";
+import type { Edit } from "../../parser/edits/edit.ts";
+import { placeholderStyle, setQuestions } from "../../parser/edits/result_block.ts";
 import type { Call, Result } from "../../parser/types.ts";
 import { failed, type Outcome, success } from "../../base/problem.ts";
 import { invalidAnswers } from "../../cycle/plan/refusals.ts";
@@ -11,23 +13,23 @@ import { QUESTIONS_GONE } from "../../cycle/plan/sentences.ts";
 import type { PersonsAnswers } from "../../tools/definition.ts";
 import type { AskedState } from "../../tools/mcp/questions/read.ts";
 import type { WrittenAnswers } from "../../tools/mcp/questions/write.ts";
-import type { QuestionForm } from "../types.ts";
+import type { OpenQuestions, QuestionForm } from "../types.ts";
 
 /** The answers in a document. */
 export interface DocumentAnswers {
   readonly check: NonNullable<PlanSources["checkAnswers"]>;
   /** Returns what the person answered in a call that is about to run; undefined if its server asked nothing. */
   given(call: Call): Promise<PersonsAnswers | undefined>;
-  /** Returns what the server of a call asks; empty if nothing is known of it. */
-  forms(call: Call): Promise<readonly QuestionForm[]>;
-  /** Returns the text of the questions with these answers. Fails with `invalid-answers`. */
-  write(call: Call, answers: WrittenAnswers): Promise<Outcome<string>>;
+  /** Returns what the server of a call asks the person; null if it asks nothing. */
+  open(call: Call): Promise<OpenQuestions | null>;
+  /** Returns the edit that writes answers into the block of a call. Fails with `questions-gone` or `invalid-answers`. */
+  edit(id: string, answers: WrittenAnswers): Promise<Outcome<Edit>>;
 }
 
 /** What the answers are read from. */
 interface AnswersSubject {
   readonly store: Pick<DocumentStore, "chat">;
-  readonly journal: Pick<Journal, "asked">;
+  readonly journal: Journal;
 }
 
 export function answersOf({ store, journal }: AnswersSubject): DocumentAnswers {
@@ -36,34 +38,46 @@ export function answersOf({ store, journal }: AnswersSubject): DocumentAnswers {
     const asked = journal.asked(call.id);
     return asked !== null && asked.hash === await callHash(call) ? asked.state : null;
   };
+  const checkAnswers: DocumentAnswers["check"] = async (call, result) => {
+    const state = await kept(call);
+    return state === null ? null : await check(state, result);
+  };
+  const forms = async (call: Call): Promise<readonly QuestionForm[]> => {
+    const state = await readKept(await kept(call));
+    return Object.entries(state?.questions ?? {}).map(([key, question]) => ({
+      key,
+      message: question.message,
+      schema: question.mode === "form" ? question.schema : null,
+      url: question.mode === "url" ? question.url : null,
+    }));
+  };
   return {
-    check: async (call, result) => {
-      const state = await kept(call);
-      return state === null ? null : await check(state, result);
-    },
+    check: checkAnswers,
     given: async (call) => {
       const state = await kept(call);
       const result = store.chat.result(call.id);
       if (state === null || result === undefined || result.questions === null) return undefined;
       return { answers: result.status === "rejected" ? null : result.questions, state };
     },
-    forms: async (call) => {
-      const state = await readKept(await kept(call));
-      return Object.entries(state?.questions ?? {}).map(([key, question]) => ({
-        key,
-        message: question.message,
-        schema: question.mode === "form" ? question.schema : null,
-        url: question.mode === "url" ? question.url : null,
-      }));
+    open: async (call) => {
+      const result = store.chat.result(call.id);
+      if (result === undefined || result.questions === null) return null;
+      const answers = await answersCheck(call, result, { journal, checkAnswers });
+      const problem = answers === null || answers.can === "send" ? null : answers.why;
+      return { text: result.questions, problem, forms: await forms(call) };
     },
-    write: async (call, answers) => {
-      const state = await readKept(await kept(call));
-      if (state === null) return failed({ code: "questions-gone", message: QUESTIONS_GONE });
+    edit: async (id, answers) => {
+      const { chat } = store;
+      const [call, result] = [chat.call(id), chat.result(id)];
+      const isOpen = call !== undefined && result !== undefined && result.questions !== null;
+      const state = isOpen ? await readKept(await kept(call)) : null;
+      if (!isOpen || state === null) return failed({ code: "questions-gone", message: QUESTIONS_GONE });
       const { writeQuestions } = await import("../../tools/mcp/questions/write.ts");
       const { readAnswers } = await import("../../tools/mcp/questions/answers.ts");
       const text = writeQuestions(state, answers);
       const read = await readAnswers(state, text);
-      return read.ok ? success(text) : failed(invalidAnswers(call.id, read.problem));
+      if (!read.ok) return failed(invalidAnswers(id, read.problem));
+      return success(setQuestions(chat, result, text, "pending", placeholderStyle(chat, "auto")));
     },
   };
 }
