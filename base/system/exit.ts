@@ -11,7 +11,8 @@ const registered = new Set<() => void>();
 export function onExit(work: () => void): void {
   if (registered.has(work)) return;
   registered.add(work);
-  const { addEventListener, process } = globalThis as Runtime;
-  if (addEventListener !== undefined) addEventListener.call(globalThis, "unload", work);
-  else process?.on("exit", work);
+  const runtime = globalThis as Runtime;
+  if (runtime.addEventListener !== undefined) runtime.addEventListener("unload", work);
+  // In Deno, reading `process` loads the Node layer.
+  else runtime.process?.on("exit", work);
 }

@@ -92,23 +92,28 @@ export async function calledFunctions(
   files: readonly string[],
 ): Promise<ReadonlyMap<string, Called>> {
   const called = new Map(files.map((file) => [file, new Map<number, Set<number>>()]));
+  for await (const log of logsOfUsualRuns(program)) note(log, called);
+  return called;
+}
+
+/** Runs the usual commands with the program at `program`, and yields the engine's log of each run. */
+export async function* logsOfUsualRuns(program: string): AsyncGenerator<string, void, void> {
   const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
     for (const { words, text, settings } of RUNS) {
       await Deno.writeTextFile(`${folder}/a.chat`, text);
-      if (settings === undefined) note(await logOf(program, words, folder), called);
+      if (settings === undefined) yield await logOf(program, words, folder);
       else {
         const config = `${folder}/.config/flemma`;
         await Deno.mkdir(config, { recursive: true });
         await Deno.writeTextFile(`${config}/config.yaml`, settings);
-        note(await logOf(program, words, folder), called);
+        yield await logOf(program, words, folder);
         await Deno.remove(config, { recursive: true });
       }
     }
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-  return called;
 }
 
 /** Returns the engine's log of one run. */

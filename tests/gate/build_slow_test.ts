@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import * as esbuild from "esbuild";
 import { bundle, bundleProgram, type Program } from "../../scripts/build/bundle.ts";
+import { logsOfUsualRuns } from "../../scripts/build/called.ts";
 
 /** Bundles the given modules; answers the text of each file that was made, by its name. */
 async function bundled(
@@ -188,10 +189,20 @@ Deno.test("to print the version, the program loads only files of together less t
     assert.equal(new TextDecoder().decode(asking.stdout), new TextDecoder().decode(stdout));
     // The package that checks inputs is a file of its own, which has to give its class when it is loaded.
     assert.match(await checkedCall(folder), /\(error\)[^]*\/text: must be string/);
+    // Reading `globalThis.process` is enough to load Node's modules.
+    const loaded: string[] = [];
+    for await (const log of logsOfUsualRuns(`${folder}/flemma.js`)) loaded.push(...nodeModules(log));
+    assert.deepEqual(loaded, []);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** Node's modules that a run loaded, by the engine's log; a call that takes long may wait with Node's timers. */
+function nodeModules(log: string): string[] {
+  return [...log.matchAll(/^script-details,\d+,(node:[^,]*)/gm)].map(([, name]) => name!)
+    .filter((name) => name !== "node:timers");
+}
 
 /** What the program makes of a call of a tool of somebody's own whose input does not fit. */
 async function checkedCall(folder: string): Promise<string> {
