@@ -42,7 +42,7 @@ Deno.test("even if a fault occurs, a filter prints at least the complete documen
 });
 
 Deno.test("faults of the machine damage no document", async () => {
-  await machineFaults(3, 1);
+  await machineFaults(8, 1);
 });
 
 Deno.test("random input for every reader, such as streams, settings, messages and records of the state folder, is read or refused without a crash", async () => {

@@ -37,7 +37,9 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     load: async () => (await import("./writers.ts")).writers,
   },
   kills: {
-    what: "`kill -9` at a random moment of a run with a call and a reply, then another run",
+    what:
+      "`kill -9` at a random moment of `advance`, `watch` or `batch`, with calls, a background job, a helper and hooks, under each " +
+      "sandbox; then another run",
     standard: 1000,
     step: 20,
     load: async () => (await import("./kills.ts")).kills,
@@ -52,9 +54,10 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   },
   machine: {
     what:
-      "runs on a faulty machine: a full disk, read-only folders, wrong clocks, locks, names, links, mounts",
-    standard: 30,
-    step: 15,
+      "runs on a faulty machine: a full disk, read-only folders, wrong clocks, locks, names, links, mounts; and commands " +
+      "with a state folder that is full, read-only, missing, removed meanwhile or has a damaged file",
+    standard: 800,
+    step: 40,
     load: async () => (await import("./machine_faults.ts")).machineFaults,
   },
   filters: {

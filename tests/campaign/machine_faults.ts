@@ -3,6 +3,9 @@
 
 import assert from "node:assert/strict";
 import { callsDocument, type Finished, type Scene, withScene } from "../cli/harness.ts";
+import { type Participants, sandboxOf } from "./participants.ts";
+import { chance } from "./random.ts";
+import { stateFaults } from "./state_faults.ts";
 
 const BEFORE = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
 const AFTER = BEFORE.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
@@ -116,19 +119,28 @@ export const MACHINE_FAULTS: Readonly<Record<string, MachineFault>> = {
   "files that may not grow": { shell: `ulimit -f 0; ${RUN}`, ending: "either" },
 };
 
-/** Tries so many faults, in order from that of the seed on; throws at the first after which something is lost. */
+/** Tries so many faults: a quarter of the machine, the others of the state folder. Throws at the first that loses something. */
 export async function machineFaults(count: number, seed: number): Promise<string> {
+  const ofMachine = Math.ceil(count / 4);
+  const reported = await faultsAround(ofMachine, seed);
+  return `${reported}; ${await stateFaults(count - ofMachine, seed)}`;
+}
+
+/** Tries so many faults of the machine, in order. */
+async function faultsAround(count: number, seed: number): Promise<string> {
   const rows = Object.entries(MACHINE_FAULTS);
   const mountable = await canMount();
   let tried = 0;
   for (let at = 0; at < count; at++) {
-    const [what, fault] = rows[(seed + at) % rows.length]!;
+    // A step of the campaign has four times as many seeds as faults of the machine.
+    const [what, fault] = rows[(Math.floor(seed / 4) + at) % rows.length]!;
+    const backend = chance(seed + at).pick(["bwrap", "landlock", "none"] as const);
     if (fault.mounts && !mountable) continue;
     tried++;
     try {
-      await oneFault(fault);
+      await oneFault(fault, backend);
     } catch (cause) {
-      throw new Error(`a machine with ${what}: ${(cause as Error).message}`, { cause });
+      throw new Error(`a machine with ${what}, sandbox ${backend}: ${(cause as Error).message}`, { cause });
     }
   }
   const skipped = tried < count ? `, ${count - tried} were left out: nothing can be mounted here` : "";
@@ -136,8 +148,12 @@ export async function machineFaults(count: number, seed: number): Promise<string
 }
 
 /** Tries one; throws when something is lost or not told. */
-async function oneFault({ shell, ending, look = "a.chat", also }: MachineFault): Promise<void> {
+async function oneFault(
+  { shell, ending, look = "a.chat", also }: MachineFault,
+  backend: Participants["backend"],
+): Promise<void> {
   await withScene(async (place) => {
+    place.settings(JSON.stringify({ sandbox: sandboxOf(backend) }));
     place.write("a.chat", BEFORE);
     const finished = await inShell(place, shell);
     const reported = `exit ${finished.code}\n${finished.stderr}`;

@@ -164,10 +164,12 @@ export class Company {
   }
 }
 
+/** Settings of a sandbox that cannot write the folder for temporary files, in which the program itself may be. */
+export function sandboxOf(backend: Participants["backend"]): object {
+  return backend === "none" ? { enabled: false } : { backend, policy: { rw_paths: ["urn:flemma:cwd"] } };
+}
+
 function settingsOf({ backend, hook }: Participants, place: Scene): string {
-  // Without the folder for temporary files, in which the program itself may be.
-  const policy = { rw_paths: ["urn:flemma:cwd"] };
-  const sandbox = backend === "none" ? { enabled: false } : { backend, policy };
   const entry = (name: string) => [{
     matcher: "",
     hooks: [{ type: "command", command: `sh ${place.path(name)}` }],
@@ -175,7 +177,7 @@ function settingsOf({ backend, hook }: Participants, place: Scene): string {
   const names = ["bash", "ask_document", "calculator"];
   return JSON.stringify({
     tools: { $append: ["ask_document"], auto_approve: names },
-    sandbox,
+    sandbox: sandboxOf(backend),
     ...hook ? { hooks: { PreToolUse: entry("before.sh"), PostToolUse: entry("after.sh") } } : {},
   });
 }
