@@ -59,7 +59,8 @@ export function askNext(chat: Chat, text: string): Outcome<Edit> {
   const edit = addLine(chat, text);
   const after = parse(applyEdits(chat.bytes, [edit]));
   const added = after.turns.length - chat.turns.length;
-  const isText = (added === 0 || (added === 1 && after.turns.at(-1)?.role === "You")) &&
+  const isText = added === (chat.turns.at(-1)?.role === "You" ? 0 : 1) &&
+    after.turns.at(-1)?.role === "You" &&
     after.calls.length === chat.calls.length && after.results.length === chat.results.length;
   return isText ? success(edit) : failure(
     "text-is-structure",

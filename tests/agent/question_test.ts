@@ -98,6 +98,16 @@ Deno.test("a second question is added to the unanswered message, or to a new mes
   );
 });
 
+Deno.test("a question that would begin a second message is refused in an empty last message, too", () => {
+  for (const before of ["@You:\n", "@System:\nBe brief.\n\n@You:\n", "@You:\nHi\n\n@You:\n\n"]) {
+    for (const question of ["@You:\nb", "@You:\n@You:\nb", "a\n@You:\n"]) {
+      const edit = askNext(parse(new TextEncoder().encode(before)), question);
+      assert.equal(edit.ok ? "ok" : edit.problem.code, "text-is-structure", `${before}${question}`);
+    }
+    assert.ok(askNext(parse(new TextEncoder().encode(before)), "b").ok);
+  }
+});
+
 Deno.test("a second question that would act as document syntax is refused", () => {
   const chat = parse(new TextEncoder().encode("@You:\nHi\n\n@Assistant:\nHo\n"));
   for (

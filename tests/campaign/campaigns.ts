@@ -67,7 +67,9 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     load: async () => (await import("./filter_faults.ts")).filterFaults,
   },
   forgery: {
-    what: "replies full of text that looks like structure, in the stream of each provider",
+    what:
+      "replies full of text that looks like structure, in the stream of each provider, in batches, in results of helpers and " +
+      "jobs, in forms of MCP servers",
     standard: 100_000,
     step: 1000,
     load: async () => (await import("./forgery.ts")).forgery,

@@ -11,6 +11,7 @@ import type { Chat } from "../../parser/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { PIECES } from "../parser/hostile.ts";
 import { DIALECTS, type Frame, stream, type StreamDialect } from "../providers/same_stream.ts";
+import { oneResult } from "./hostile_results.ts";
 import { type Chance, chance, pause } from "./random.ts";
 
 /** What a provider declares, in order. Texts that follow each other are one. */
@@ -27,8 +28,11 @@ const LETTERS = [..."@:*`<>\\!-\n\n ", "You", "Tool Use", "thinking", "/", "Ã©ðŸ
 export async function forgery(count: number, seed: number): Promise<string> {
   let calls = 0;
   for (let at = 0; at < count; at++) {
+    const random = chance(seed + at);
     try {
-      calls += await oneReply(chance(seed + at));
+      // One of eight texts arrives in another way than a stream.
+      if ((seed + at) % 8 === 0) await oneResult(random, () => hostileText(random));
+      else calls += await oneReply(random);
     } catch (cause) {
       throw new Error(`the reply of seed ${seed + at}`, { cause });
     }

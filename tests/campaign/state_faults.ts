@@ -87,7 +87,7 @@ const FOLDER_FAULTS: Readonly<Record<string, string>> = {
     'dd if=/dev/zero of="$state/fill" bs=1k >/dev/null 2>&1; "$@"',
   "without inodes":
     'cp -a "$state" "$state.copy"; mount -t tmpfs -o nr_inodes=200 none "$state"; cp -a "$state.copy/." "$state/"; ' +
-    'i=0; while : > "$state/f$i"; do i=$((i+1)); done 2>/dev/null; "$@"',
+    'i=0; while true > "$state/f$i"; do i=$((i+1)); done 2>/dev/null; "$@"',
 };
 
 /** Makes so many faults; answers what it did, and throws at the first after which something is wrong. */
