@@ -407,8 +407,9 @@ test("nothing that a command started lives on: after its end, SIGTERM, SIGHUP, a
     if (round % 2 === 0) await reader.read();
     else for (let spins = 0; spins < 200_000 * (round % 16); spins++);
     Deno.kill(pid, round % 8 === 2 ? "SIGTERM" : round % 8 === 6 ? "SIGHUP" : "SIGKILL");
-    await status;
+    const { signal } = await status;
     assert.ok(!lives(now), `round ${round}`);
+    if (round % 4 === 2) assert.equal(await prepared.value.setupFailure("", signal), null, "it had begun");
     reader.cancel().catch(() => {});
     await prepared.value.dispose();
   }
