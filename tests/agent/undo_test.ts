@@ -82,6 +82,15 @@ test("undo restores files and removes those that the tool created, with the empt
   assert.deepEqual(descriptorsInto(place.folder), []);
 });
 
+test("several changes of one file are undone together, newest first", async (place) => {
+  const { change, undo, read, path } = scene(place);
+  await Deno.writeTextFile(path("old.txt"), "before");
+  await change("old.txt", "after");
+  await change("old.txt", "later");
+  assert.deepEqual(await undo(), [["c2", "put-back", ""], ["c1", "put-back", ""]]);
+  assert.equal(read("old.txt"), "before");
+});
+
 test("each change that is not undone says why: one row per reason", async (place) => {
   const { change, undo, read, path } = scene(place);
   const only = (call: string) => ({ meant: (change: { readonly call: string }) => change.call === call });
