@@ -8,6 +8,8 @@ export interface RequestView {
   readonly system: string;
   /** Text of the last user message, without results. */
   readonly user: string;
+  /** Text of the first user message. */
+  readonly first: string;
   readonly results: ReadonlyMap<string, { readonly text: string; readonly isError: boolean }>;
   readonly tools: readonly string[];
 }
@@ -25,6 +27,7 @@ export function viewRequest(body: unknown): RequestView {
   return {
     system: textOf(request.system),
     user: textOf(last?.content),
+    first: textOf(messages.find((message) => message.role === "user")?.content),
     results,
     tools: list(request.tools).filter(isObject).map((tool) => String(tool.name)),
   };

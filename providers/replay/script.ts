@@ -108,6 +108,11 @@ export interface Fault {
 
 /** One reply of a script. */
 export interface ScriptedReply {
+  /**
+   * Name of the helper whose requests get this reply: the one that an earlier reply of the script gave it in a call of
+   * `ask_document`. @default the reply is for no helper
+   */
+  readonly document?: string;
   /** What the request must contain. If anything is missing, the server refuses the request. */
   readonly expect?: Expectation;
   /** The blocks of the reply. */
@@ -257,6 +262,7 @@ const block: Check = (value, path) => {
 };
 
 const replyProblems = members({
+  document: isText,
   expect: expectation,
   reply: listOf(block),
   stop_reason: isText,

@@ -5,7 +5,6 @@
 
 import { chatCompletions } from "./chat/dialect.ts";
 import type { Asked, Dialect } from "./dialect.ts";
-import { findUnmet, type RequestView } from "./expect.ts";
 import { generateContent } from "./google/dialect.ts";
 import {
   type Account,
@@ -15,7 +14,8 @@ import {
   type Refused,
 } from "./messages.ts";
 import { responses } from "./openai/dialect.ts";
-import type { ReplayScript, ScriptedReply } from "./script.ts";
+import type { ReplayScript } from "./script.ts";
+import { ScriptTurns } from "./turns.ts";
 import { answerWith } from "./wire.ts";
 
 export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./script.ts";
@@ -105,11 +105,11 @@ class ReplayServer implements Replay {
   /** Resolves when the server has its port. */
   readonly listening: Promise<void>;
   readonly #script: ReplayScript;
+  readonly #turns: ScriptTurns;
   readonly #account: string;
   readonly #rules: VendorRules;
   readonly #abort = new AbortController();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
-  #given = 0;
 
   constructor(
     script: ReplayScript,
@@ -117,6 +117,7 @@ class ReplayServer implements Replay {
     rules: VendorRules,
   ) {
     this.#script = script;
+    this.#turns = new ScriptTurns(script);
     this.#account = account.id;
     this.#rules = rules;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -136,7 +137,7 @@ class ReplayServer implements Replay {
   }
 
   get remaining(): number {
-    return this.#script.order === "any" ? 0 : this.#script.replies.length - this.#given;
+    return this.#script.order === "any" ? 0 : this.#script.replies.length - this.#turns.given;
   }
 
   async close(): Promise<void> {
@@ -166,7 +167,7 @@ class ReplayServer implements Replay {
       asked,
       this.#rules.messages,
       this.#account,
-      (view) => this.#take(view),
+      (view) => this.#turns.take(view),
     );
     return answer instanceof Response ? answer : this.#refuse(answer);
   }
@@ -176,33 +177,9 @@ class ReplayServer implements Replay {
     if (asked === null) return turnDown(NO_OBJECT);
     const broken = this.#rules.refusals(dialect, asked);
     if (broken.length > 0) return turnDown(broken.join("; "));
-    const scripted = this.#take(dialect.view(asked.body));
+    const scripted = this.#turns.take(dialect.view(asked.body));
     if (typeof scripted === "string") return turnDown(scripted);
-    return answerWith(scripted, () => dialect.frames(scripted, asked, this.#given));
-  }
-
-  /**
-   * If the request meets the expectations of the script's next reply, returns this reply; otherwise returns why it does
-   * not.
-   */
-  #take(view: RequestView): ScriptedReply | string {
-    const { replies, order } = this.#script;
-    if (order === "any") {
-      const fitting = replies.find(({ expect = {} }) => findUnmet(expect, view).length === 0);
-      if (fitting === undefined) return "replay: no reply of the script is for this request";
-      this.#given++;
-      return fitting;
-    }
-    const scripted = replies[this.#given];
-    if (scripted === undefined) {
-      return `replay: the script has only ${replies.length} replies, so none is left for this request`;
-    }
-    const missing = findUnmet(scripted.expect ?? {}, view);
-    if (missing.length > 0) {
-      return `replay: reply ${this.#given + 1} was not sent because ${missing.join("; ")}`;
-    }
-    this.#given++;
-    return scripted;
+    return answerWith(scripted, () => dialect.frames(scripted, asked, this.#turns.given));
   }
 
   #refuse({ status, message, type = "invalid_request_error" }: Refused): Response {

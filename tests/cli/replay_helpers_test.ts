@@ -154,3 +154,30 @@ Deno.test("a call that waits is not replayed", () => {
     assert.equal(steps.length, status === "error" ? 2 : 1, status);
   }
 });
+
+Deno.test("a script names the helpers that its replies belong to, whichever of them asks first", () =>
+  withScene(async (place) => {
+    place.settings("tools: { $append: [ask_document], auto_approve: [ask_document] }\n");
+    place.write("notes.chat", "@You:\nGo.\n");
+    const asks = ["one", "two"].map((name) => ({
+      tool_use: {
+        id: name,
+        name: "ask_document",
+        input: { question: `Task {{ ${name} }}.`, document: null, name, preset: null, files: null },
+      },
+    }));
+    await using model = await startReplay({
+      replies: [
+        { reply: asks },
+        { reply: [{ text: "Done." }] },
+        { document: "two", reply: [{ text: "Second." }] },
+        { document: "one", reply: [{ text: "First." }] },
+      ],
+    });
+    const env = { FLEMMA_ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "replay" };
+    await place.exits(0, ["advance", "notes.chat"], { env });
+    assert.match(place.read("notes.chat.d/one.chat"), /First\./);
+    assert.match(place.read("notes.chat.d/two.chat"), /Second\./);
+    assert.match(place.read("notes.chat"), /Done\./);
+    assert.equal(model.remaining, 0);
+  }));

@@ -25,6 +25,7 @@ function viewMessages(body: JsonObject): RequestView {
   return {
     system: joinTexts(messages.find(({ role }) => role === "system")?.content),
     user: joinTexts(messages.findLast(({ role }) => role === "user")?.content),
+    first: joinTexts(messages.find(({ role }) => role === "user")?.content),
     results,
     tools: listOf(body.tools).filter(isObject)
       .map(({ function: tool }) => String(isObject(tool) ? tool.name : "")),

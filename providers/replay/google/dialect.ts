@@ -32,6 +32,7 @@ function viewContents(body: JsonObject): RequestView {
   return {
     system: isObject(system) ? joinTexts(system.parts) : "",
     user: joinTexts(contents.findLast(({ role }) => role === "user")?.parts),
+    first: joinTexts(contents.find(({ role }) => role === "user")?.parts),
     results,
     tools: listOf(body.tools).filter(isObject).flatMap((tool) => listOf(tool.functionDeclarations))
       .filter(isObject).map(({ name }) => String(name)),

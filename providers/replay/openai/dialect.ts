@@ -27,6 +27,7 @@ function viewItems(body: JsonObject): RequestView {
   return {
     system: joinTexts(items.find(({ role }) => role === "developer")?.content),
     user: joinTexts(items.findLast(({ role }) => role === "user")?.content),
+    first: joinTexts(items.find(({ role }) => role === "user")?.content),
     results,
     tools: listOf(body.tools).filter(isObject).map(({ name }) => String(name)),
   };
