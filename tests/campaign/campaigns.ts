@@ -18,7 +18,8 @@ export interface Campaign {
 
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   saves: {
-    what: "another writer saves, as editors do, while results, `write` and `edit` are written",
+    what:
+      "another writer saves, as editors do, while results of calls, jobs, helpers and hooks, `write` and `edit` are written",
     standard: 1000,
     step: 50,
     load: async () => (await import("./saves.ts")).saves,

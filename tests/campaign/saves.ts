@@ -2,25 +2,63 @@
 
 import assert from "node:assert/strict";
 import { openFile } from "../../cycle/storage/file_store.ts";
+import { withScene } from "../cli/harness.ts";
 import { inScene } from "../tools/scene.ts";
 import { seenInMemory } from "../tools/seen_memory.ts";
+import { chooseParticipants, Company, QUESTION } from "./participants.ts";
 import { type Chance, chance, HABITS, pause } from "./random.ts";
 
 const DOCUMENT = "@System:\nBe brief.\n\n@You:\nRun it.\n\n@Assistant:\nI will.\n\n" +
   '**Tool Use:** `bash` (`c1`)\n\n```json\n{"command":"true","timeout":null}\n```\n\n' +
   "@You:\n\n**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n\nAnd then?\n";
 
+/** Saves of which the first ones are beside a run, and how many those are. */
+const SAVES_PER_STEP = 25;
+const SAVES_OF_RUN = 8;
+
 /** Makes so many saves; answers what it did, and throws at the first thing that was lost. */
 export async function saves(count: number, seed: number): Promise<string> {
   const random = chance(seed);
   let document = 0;
+  let run = 0;
   for (let save = 0; save < count; save++) {
+    if (save % SAVES_PER_STEP === 0 && count - save >= SAVES_OF_RUN) {
+      await besideRun(random);
+      run += SAVES_OF_RUN;
+      save += SAVES_OF_RUN - 1;
+      continue;
+    }
     if (save % 2 === 0) document++;
     await (save % 2 === 0 ? besideDocument(random, save) : besideTool(random, save));
   }
-  return `${document} saves beside a document, ${
-    count - document
+  return `${run} saves beside a run, ${document} beside a document, ${
+    count - document - run
   } beside write and edit: nothing lost, nothing left behind`;
+}
+
+/** Saves while a call, a job, a helper and hooks have their results written. */
+async function besideRun(random: Chance): Promise<void> {
+  await withScene(async (place) => {
+    await using company = new Company(place, chooseParticipants(random));
+    const path = place.path("a.chat");
+    place.write("a.chat", `@You:\n${QUESTION}`);
+    const run = place.start(["advance", "a.chat"], { env: company.env });
+    const tokens: string[] = [];
+    for (let save = 0; save < SAVES_OF_RUN; save++) {
+      await pause(random.below(150));
+      const token = `Token ${save}.`;
+      const text = place.read("a.chat");
+      tokens.push(token);
+      await random.pick(Object.values(HABITS))(path, text.replace(QUESTION, `${QUESTION}${token}\n`));
+    }
+    const { code, stderr } = await run.finished;
+    const now = place.read("a.chat");
+    const reported = `${JSON.stringify(company.who)}\nexit ${code}\n${stderr}\n${now}`;
+    assert.ok([0, 3].includes(code), reported);
+    for (const token of tokens) assert.ok(now.includes(token), `${token} is lost: ${reported}`);
+    company.check(place, reported);
+    await company.settle(place);
+  });
 }
 
 async function besideDocument(random: Chance, save: number): Promise<void> {
