@@ -2,12 +2,18 @@
 
 import { baseName, cutName, parentOf } from "./paths.ts";
 import { thrownText } from "./problem.ts";
-import { openRegularSync, readRegular } from "./system/regular_file.ts";
+import { NotRegularFile, openRegularSync, readRegular } from "./system/regular_file.ts";
 import { isSameFile, takePlace } from "./system/take_place.ts";
 
 /** True if an error says that nothing exists at a path, including that one of its folders is a file. */
 export function isMissing(thrown: unknown): boolean {
   return thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
+}
+
+/** True if an error says that something else than a file is at a path: a folder, a device or a circular link. */
+export function isNoFile(thrown: unknown): boolean {
+  return thrown instanceof NotRegularFile || thrown instanceof Deno.errors.IsADirectory ||
+    thrown instanceof Deno.errors.FilesystemLoop;
 }
 
 /**
@@ -295,7 +301,7 @@ export function readJsonOrNull(path: string): unknown {
   try {
     return JSON.parse(Deno.readTextFileSync(path));
   } catch (thrown) {
-    if (isMissing(thrown) || thrown instanceof SyntaxError) return null;
+    if (isMissing(thrown) || isNoFile(thrown) || thrown instanceof SyntaxError) return null;
     throw thrown;
   }
 }

@@ -2,7 +2,7 @@
 // on one batch.
 
 import type { Environment } from "../base/environment.ts";
-import { closeLocked, isMissing, readOrNull } from "../base/files.ts";
+import { closeLocked, isMissing, isNoFile, readOrNull } from "../base/files.ts";
 import { STATE_REMEDY, stateFolder, StateUnwritable } from "../base/folders.ts";
 import { hasTexts, isCount, isObject } from "../base/is_object.ts";
 import type { Problem } from "../base/problem.ts";
@@ -80,7 +80,10 @@ export async function readJournals(environment: Environment): Promise<Journals> 
   const damaged: string[] = [];
   for (const name of namesIn(folder)) {
     const path = `${folder}/${name}`;
-    const bytes = await readOrNull(path);
+    const bytes = await readOrNull(path).catch((thrown: unknown) => {
+      if (!isNoFile(thrown)) throw thrown;
+      return new Uint8Array([NEWLINE]);
+    });
     const record = bytes === null ? null : recordOf(new TextDecoder().decode(bytes));
     if (record !== null) batches.push(record);
     // A kill while the journal is made leaves a part of its first line, and nothing was sent then.

@@ -1,7 +1,8 @@
 // The journal of a batch after a kill or a full disk left a line incomplete.
 
 import assert from "node:assert/strict";
-import { batchFolder, BatchJournal, readBatches } from "../../batch/journal.ts";
+import { readJsonOrNull } from "../../base/files.ts";
+import { batchFolder, BatchJournal, readBatches, readJournals } from "../../batch/journal.ts";
 import { inFolder } from "../folder.ts";
 
 const HEAD = {
@@ -58,3 +59,20 @@ Deno.test("after a write that failed in the middle of a line, the next line of t
     const [record] = await readBatches(environment);
     assert.deepEqual([record?.posted, record?.remote], [null, "batch_1"]);
   }));
+
+for (
+  const [what, put] of [
+    ["a folder", (path: string) => Deno.mkdirSync(path)],
+    ["a circular link", (path: string) => Deno.symlinkSync(path, path)],
+  ] as const
+) {
+  Deno.test(`${what} in place of a journal is damage, and in place of another record means that there is none`, () =>
+    inFolder(async (folder) => {
+      const environment = environmentIn(folder);
+      Deno.mkdirSync(batchFolder(environment), { recursive: true });
+      const path = `${batchFolder(environment)}/${HEAD.id}.jsonl`;
+      put(path);
+      assert.deepEqual(await readJournals(environment), { batches: [], damaged: [path] });
+      assert.equal(readJsonOrNull(path), null);
+    }));
+}

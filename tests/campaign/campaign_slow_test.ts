@@ -22,7 +22,7 @@ Deno.test("if a file is saved in the way of any editor while a reply streams, no
 });
 
 Deno.test("if runs are killed at random moments, no text is lost, no call runs twice and no files remain", async () => {
-  await kills(3, 1);
+  await kills(3, 3);
 });
 
 Deno.test("if undo or fork is killed, every file has its old or its new content, and the next run completes the command", async () => {
