@@ -284,6 +284,11 @@ export class Session implements ChatSession {
     });
   }
 
+  /** True if this program ran the call, and not only wrote a result that says why it did not. */
+  hasRun(id: string): boolean {
+    return this.#runtime.journal.hasRun(id);
+  }
+
   get #answers(): DocumentAnswers {
     return answersOf({ store: this.#opened.store, journal: this.#runtime.journal });
   }

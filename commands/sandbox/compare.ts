@@ -34,14 +34,14 @@ function renderComparison({ command, bwrap, landlock, difference }: SandboxCompa
   const { kind, abi, rules, error } = landlock;
   lines.push("", kind === null ? "landlock" : `landlock   ${kind}, ABI ${abi}`);
   if (error !== null) lines.push(...errorLines(error));
-  for (const { path, rights } of rules) {
+  for (const { path, rights } of rules.toSorted((a, b) => a.path < b.path ? -1 : 1)) {
     const word = rights.includes("write_file") ? "write" : rights.includes("read_file") ? "read" : "list";
     lines.push(`  ${word.padEnd(6)} ${path}`);
   }
   if (error !== null) return `${lines.join("\n")}\n`;
   const { restored, notCovered } = difference;
   lines.push("", "difference under Landlock");
-  for (const path of restored) lines.push(`  restored after the command, not read-only: ${path}`);
+  for (const path of restored.toSorted()) lines.push(`  restored after the command, not read-only: ${path}`);
   for (const line of notCovered) lines.push(`  ${line}`);
   return `${lines.join("\n")}\n`;
 }

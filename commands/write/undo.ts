@@ -7,6 +7,7 @@ import {
   undoChanges,
   type Undone,
 } from "../../agent/undo/undo.ts";
+import type { Session } from "../../agent/session.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import { stateNotice } from "../../base/folders.ts";
 import { helperFolderOf } from "../../base/paths.ts";
@@ -58,9 +59,8 @@ export async function run(invocation: Invocation): Promise<number> {
       list(invocation, {
         outcomes,
         undone: kept.filter((change) => change.undone && meant.value(change)),
-        commands: chat.calls.filter((call) => runsCommands(call) && isFinal(chat, call.id)).map(({ id }) =>
-          id
-        ),
+        commands: chat.calls.filter((call) => runsCommands(call) && mayHaveRun(session, call.id))
+          .map(({ id }) => id),
       });
       if (targets.length === 0) await nameHelpers(invocation, path, file);
       return Exit.ok;
@@ -240,9 +240,11 @@ function list({ arguments: given, messages }: Invocation, { outcomes, undone, co
 
 const STATES = { already: "already restored", undone: "restored" } as const;
 
-function isFinal(chat: Chat, id: string): boolean {
-  const result = chat.result(id);
-  return result !== undefined && !isLifecycle(result.status);
+/** False for calls without a result, and for those that were rejected or denied. */
+function mayHaveRun(session: Pick<Session, "chat" | "hasRun">, id: string): boolean {
+  const result = session.chat.result(id);
+  if (result === undefined || isLifecycle(result.status)) return false;
+  return result.status !== "error" || session.hasRun(id);
 }
 
 function asJson(

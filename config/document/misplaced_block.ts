@@ -103,7 +103,7 @@ function split({ text, start }: Preamble): { readonly pieces: readonly Piece[]; 
       end: start + last,
       code: lines.slice(at + 1, close < 0 ? undefined : close).join("\n"),
       language,
-      flaw: flaw ?? (close < 0 ? "the block has no closing line ```" : null),
+      flaw: flaw ?? closingFlaw(start + at, close < 0 ? null : start + close),
       isFirst,
     });
     rest.push(...Array<string>(last - at + 1).fill(""));
@@ -111,6 +111,13 @@ function split({ text, start }: Preamble): { readonly pieces: readonly Piece[]; 
     at = last;
   }
   return { pieces, rest: rest.join("\n") };
+}
+
+/** Returns why a block with a correct opening line is not closed; null if only its place is wrong. */
+function closingFlaw(opening: number, closing: number | null): string | null {
+  if (closing === null) return "the block has no closing line ```";
+  // In line 1, everything else is right.
+  return opening === 1 ? `write only \`\`\` in line ${closing}, without indentation` : null;
 }
 
 interface Opener {

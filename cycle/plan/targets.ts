@@ -94,24 +94,25 @@ export function callAtLine(chat: Chat, asked: number): Outcome<string> {
   if (turn.role === "Assistant") {
     const call = nearest(turn.calls, line);
     if (call !== null) return success(call.id);
-    return failure("no-call-here", `The message at line ${line} has no call.`);
+    return noCallAt(chat, line, "belongs to");
   }
   const caller = turn.role === "You" ? callingTurn(chat, turn) : undefined;
-  if (caller === undefined) {
-    return failure("no-call-here", `The message at line ${line} does not follow a message with calls.`);
-  }
+  if (caller === undefined) return noCallAt(chat, line, "belongs to");
   const result = nearest(turn.results.filter(({ id }) => chat.call(id) !== undefined), line);
   const last: Call | undefined = caller.calls.at(-1);
   const id = result?.id ?? last?.id;
-  return id === undefined ? failure("no-call-here", `No call belongs to line ${line}.`) : success(id);
+  return id === undefined ? noCallAt(chat, line, "belongs to") : success(id);
 }
 
 /** Returns the call whose block, or whose result block, contains the line. */
 function callOnLine(chat: Chat, line: number): Outcome<string> {
-  const blocks = [...chat.calls, ...chat.results];
-  const here = blocks.find(({ place }) => place.start <= line && line <= place.end);
-  if (here !== undefined) return success(here.id);
-  const near = blocks.map((block) => ({
+  const here = [...chat.calls, ...chat.results].find(({ place }) => place.start <= line && line <= place.end);
+  return here === undefined ? noCallAt(chat, line, "is on") : success(here.id);
+}
+
+/** Returns the problem that a line names no call, with the nearest calls. */
+function noCallAt(chat: Chat, line: number, relation: "belongs to" | "is on"): Outcome<never> {
+  const near = [...chat.calls, ...chat.results].map((block) => ({
     block,
     away: Math.max(block.place.start - line, line - block.place.end),
   }))
@@ -120,7 +121,7 @@ function callOnLine(chat: Chat, line: number): Outcome<string> {
     .map(({ block: { id, place } }) => `${shortCallName(chat, id)} (line ${place.start})`);
   return failure(
     "no-call-here",
-    `No call is on line ${line}.`,
+    `No call ${relation} line ${line}.`,
     near.length === 0 ? "The document has no calls." : `The nearest: ${near.join(", ")}`,
   );
 }

@@ -233,26 +233,35 @@ function jsonOf(payload: Payload): string {
 
 /** Sentences about the blocks that do not go back, one for each reason. */
 function notices(entries: readonly Entry[], { display }: PlacingFacts): readonly string[] {
-  const words: Readonly<Record<Reason, (them: string) => string>> = {
-    foreign: (them) => `${them} from another provider; ${display} gets the visible lines as text.`,
-    lost: (them) => `${them} without its stored data; the model gets the visible lines as text.`,
-    unreadable: (them) => `${them} with unreadable data; the model gets the visible lines as text.`,
-    untrusted: (them) =>
-      `${them} from another machine; the model gets the visible lines as text, until you trust the document ` +
-      "(flemma trust FILE).",
-    edited: (them) => `${them} with edited lines; the model gets these lines as text.`,
-    off: (them) => `${them} of a tool that is not offered; the model gets the visible lines as text.`,
-    refused: (them) => `${them} that ${display} refused; the model gets the visible lines as text.`,
-    copied: (them) => `${them} that the document contains twice; the model gets the visible lines as text.`,
-    cut: (them) => `${them} without a result; it is not sent.`,
+  const words: Readonly<Record<Reason, (one: boolean) => string>> = {
+    foreign: (one) =>
+      `${one ? "is" : "are"} from another provider; ${display} gets the visible lines as text.`,
+    lost: (one) => `${one ? "has" : "have"} no stored data; the model gets the visible lines as text.`,
+    unreadable: (one) => `${one ? "has" : "have"} unreadable data; the model gets the visible lines as text.`,
+    untrusted: (one) =>
+      `${
+        one ? "is" : "are"
+      } from another machine; the model gets the visible lines as text, until you trust the ` +
+      "document (flemma trust FILE).",
+    edited: (one) => `${one ? "has" : "have"} edited lines; the model gets these lines as text.`,
+    off: (one) =>
+      `${
+        one ? "is of a tool that is" : "are of tools that are"
+      } not offered; the model gets the visible lines as ` +
+      "text.",
+    refused: (one) =>
+      `${one ? "was" : "were"} refused by ${display}; the model gets the visible lines as text.`,
+    copied: (one) => `${one ? "is" : "are"} in the document twice; the model gets the visible lines as text.`,
+    cut: (one) => `${one ? "has no result; it is" : "have no result; they are"} not sent.`,
   };
   return (Object.keys(words) as Reason[]).flatMap((reason) => {
     const lines = entries.filter((entry) => entry.reason === reason).map(({ part }) => part.line);
     if (lines.length === 0) return [];
-    const them = lines.length === 1
-      ? `The document has a block of a provider's tool at line ${lines[0]}`
-      : `The document has ${lines.length} blocks of provider tools (first at line ${lines[0]})`;
-    return [words[reason](them)];
+    const one = lines.length === 1;
+    const them = one
+      ? `The server_tool block at line ${lines[0]}`
+      : `${lines.length} server_tool blocks (first at line ${lines[0]})`;
+    return [`${them} ${words[reason](one)}`];
   });
 }
 

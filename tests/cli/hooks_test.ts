@@ -116,6 +116,20 @@ for (
   });
 }
 
+test("undo lists only commands that ran", async (place) => {
+  place.settings(hooks("PreToolUse", `bash ${script(place, "guard.sh", "echo never >&2; exit 2\n")}`));
+  for (const [name, command] of [["denied.chat", "echo no"], ["ran.chat", "echo yes; exit 1"]] as const) {
+    place.write(name, withCall(command));
+    if (name === "ran.chat") place.settings("tools: { auto_approve: [bash] }\n");
+    await place.run(["advance", "--no-autopilot", name]);
+  }
+  assert.doesNotMatch((await place.exits(0, ["undo", "--list", "denied.chat"])).stderr, /by commands/);
+  assert.match(
+    (await place.exits(0, ["undo", "--list", "ran.chat"])).stderr,
+    /by commands are not saved: c1/,
+  );
+});
+
 test("a hook that takes too long is ended, and the call waits", async (place) => {
   const guard = script(place, "guard.sh", "sleep 1000\n");
   place.settings(hooks("PreToolUse", `bash ${guard}`, ", timeout: 0.2"));

@@ -58,6 +58,13 @@ Deno.test("frontmatter that is never closed is an error if it contains settings"
     /"flemma" in line 2 .*no closing line ```/,
   );
   assert.deepEqual(await warnings("```lua\nx = 1\n"), ["frontmatter_misplaced"]);
+  for (const closing of ["  ```", "\t```"]) {
+    assert.match(
+      (await errors(`\`\`\`yaml\nflemma:\n  tools: []\n${closing}\n`))[0] ?? "",
+      /"flemma" in line 2 has no effect: write only ``` in line 4, without indentation\.$/,
+      closing,
+    );
+  }
 });
 
 Deno.test("a block that is not frontmatter and contains no settings causes at most a warning, and the document still runs", async () => {

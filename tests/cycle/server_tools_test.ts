@@ -108,7 +108,7 @@ Deno.test("a long result is stored; without the state folder, the model gets its
     assert.deepEqual(typesOf(talk), ["server_tool_use", "web_search_tool_result", "text"]);
     await forget(talk);
     talk.say("Really?");
-    await talk.sent(/line 5 without its stored data; the model gets the visible lines as text/);
+    await talk.sent(/line 5 has no stored data; the model gets the visible lines as text/);
     talk.say("And now?");
     await talk.sent();
     assert.deepEqual(typesOf(talk), ["text", "text", "text", "text"]);
@@ -124,7 +124,7 @@ Deno.test("a short result of another machine is text until the document is trust
     await forget(talk);
     talk.say("Sure?");
     await talk.sent(
-      /line 9 from another machine; .*flemma trust FILE/,
+      /line 9 is from another machine; .*flemma trust FILE/,
       /The citations at line 20 are not sent/,
     );
     assert.ok(!typesOf(talk).includes("server_tool_use"));
@@ -145,7 +145,7 @@ Deno.test("edited lines are sent as they are, without the data behind them", asy
       "1. Nothing\n</server_tool>\n\n<thinking",
     );
     talk.say("Sure?");
-    await talk.sent(/line 9 with edited lines/);
+    await talk.sent(/line 9 has edited lines/);
     assert.ok(wireText(talk).includes("1. Nothing"));
     assert.ok(!typesOf(talk).includes("server_tool_use"));
     // The thinking around the block led to it or came from it.
@@ -185,7 +185,7 @@ Deno.test("a search that is switched off becomes text above, with one notice", a
     await talk.sent();
     use(talk, "anthropic", { enabled: false });
     talk.say("Sure?");
-    await talk.sent(/line 9 of a tool that is not offered/);
+    await talk.sent(/The server_tool block at line 9 is of a tool that is not offered; the model/);
     assert.ok(!wireText(talk).includes("server_tool_use"));
     assert.deepEqual(talk.replay.problems, []);
   });
@@ -200,7 +200,7 @@ Deno.test("a block that the document contains twice goes back once", async () =>
     talk.text += `\n${turn}`;
     talk.say("Sure?");
     const { reported } = await talk.send();
-    assert.ok(reported.some((words) => /contains twice/.test(words)), reported.join("\n"));
+    assert.ok(reported.some((words) => /in the document twice/.test(words)), reported.join("\n"));
     assert.equal(typesOf(talk).filter((type) => type === "server_tool_use").length, 1);
     assert.deepEqual(talk.replay.problems, []);
   });
@@ -248,7 +248,7 @@ Deno.test("a search waits for the person's call in the same turn, and both go ba
     talk.say("Really?");
     const { reported } = await talk.send();
     assert.equal(
-      reported.filter((words) => /edited lines|without a result/.test(words)).length,
+      reported.filter((words) => /edited lines|has no result/.test(words)).length,
       2,
       reported.join("\n"),
     );
@@ -278,7 +278,7 @@ Deno.test("in an open turn, an edited search takes all thinking of the turn with
     await talk.sent();
     talk.answer("c2", "/");
     talk.edit("1. Deno 2.9 — https://deno.com/blog/v2.9", "1. Nothing");
-    await talk.sent(/with edited lines/);
+    await talk.sent(/has edited lines/);
     assert.deepEqual(talk.thinking, []);
     assert.deepEqual(talk.replay.problems, []);
   });
@@ -459,7 +459,7 @@ Deno.test("a conversation with searches goes through four providers and back, an
     await step("anthropic", 8);
     await forget(talk);
     for (const [at, provider] of round.entries()) await step(provider, 9 + at);
-    assert.ok(told.some((words) => /without its stored data/.test(words)));
+    assert.ok(told.some((words) => /has no stored data|have no stored data/.test(words)));
     assert.ok(told.some((words) => /from another machine/.test(words)), told.join("\n"));
     assert.deepEqual(talk.replay.problems, []);
   });
@@ -491,10 +491,10 @@ Deno.test("a model that refuses the tool is asked without it, and is not asked w
 for (const provider of ["openai", "gemini"] as const) {
   Deno.test(`a search of ${provider} whose data cannot go back is text, and nothing is refused`, async () => {
     const ways: readonly (readonly [says: RegExp, change: (talk: Conversation) => unknown])[] = [
-      [/with edited lines/, (talk) => talk.edit("web_search: deno 2.9\n", "web_search: deno 3\n")],
+      [/has edited lines/, (talk) => talk.edit("web_search: deno 2.9\n", "web_search: deno 3\n")],
       [/from another machine/, forget],
       [/of a tool that is not offered/, (talk) => use(talk, provider, { enabled: false })],
-      [/with unreadable data/, (talk) => talk.edit(`${provider}:blocks="`, `${provider}:blocks="x`)],
+      [/has unreadable data/, (talk) => talk.edit(`${provider}:blocks="`, `${provider}:blocks="x`)],
     ];
     for (const [says, change] of ways) {
       await converse({ replies: [SEARCHED, YES] }, async (talk) => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { callAtLine, resolveTargets, shortCallName, type TargetSpec } from "../../cycle/plan/targets.ts";
+import { problemLine } from "../../base/problem.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { block, callsOf, chatAnswered, chatWith } from "./harness.ts";
@@ -48,15 +49,19 @@ Deno.test("lines of frontmatter, of system messages and of messages without call
   );
 });
 
-Deno.test("if a line selects no call because its message does not follow a message with calls, the error says so", () => {
+Deno.test("if no call belongs to a line, the error names the nearest calls, or says that there are none", () => {
   const sentence = (text: string, line: number) => {
     const found = callAtLine(read(text), line);
-    return found.ok ? found.value : found.problem.message;
+    return found.ok ? found.value : problemLine(found.problem);
   };
-  const none = /^The message at line 1 does not follow a message with calls\.$/;
-  assert.match(sentence("@You:\nhi\n", 1), none);
-  assert.match(sentence("@You:\nhi\n@Assistant:\nyes\n@You:\nok\n", 5).replace("5", "1"), none);
-  assert.match(sentence("@You:\nhi\n@Assistant:\nyes\n", 3), /^The message at line 3 has no call\.$/);
+  const none = "No call belongs to line 1. The document has no calls.";
+  assert.equal(sentence("@You:\nhi\n", 1), none);
+  assert.equal(sentence("@You:\nhi\n@Assistant:\nyes\n@You:\nok\n", 5).replace("5", "1"), none);
+  assert.equal(sentence("@You:\nhi\n@Assistant:\nyes\n", 3).replace("3", "1"), none);
+  assert.equal(
+    sentence(TEXT, 1),
+    "No call belongs to line 1. The nearest: call_1 (line 7), call_12 (line 13)",
+  );
 });
 
 const TEXT = chatAnswered(
