@@ -95,9 +95,9 @@ Deno.test("TAP and JUnit reports have the same content, and no result text can b
     file: "a&b.chat",
     problem: null,
     played: [
-      { recorded, differs: [], found },
-      { recorded, differs: ["- <a>", "+ \u0001]]>"], found },
-      { recorded, differs: [], found: null },
+      { recorded, helper: null, differs: [], found },
+      { recorded, helper: null, differs: ["- <a>", "+ \u0001]]>"], found },
+      { recorded, helper: null, differs: [], found: null },
     ],
   }, { file: "c.chat", played: [], problem: { code: "x", message: "It stopped." } }];
   assert.equal(
