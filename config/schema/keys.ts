@@ -111,7 +111,9 @@ function stepInto(
   if (name.includes(".") && !name.startsWith("$")) return null;
   // Below `tools`, only registered tools and those that sources may provide have settings of their own.
   if (isToolTable(group) && !catalog.tools.some((tool) => tool.name === name)) {
-    if (catalog.open !== true || nearest(name, namesOf(group, catalog), 1) !== null) return null;
+    const isOther = oldKey([...path, name].join(".")) !== null ||
+      nearest(name, namesOf(group, catalog), 1) !== null;
+    if (catalog.open !== true || isOther) return null;
   }
   return { path: [name], node: group.others };
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { loadSettingsLayers } from "../../config/load.ts";
 import { OLD_KEYS } from "../../config/data/old_keys.ts";
+import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import { PROVIDER_TABLES, SCHEMA } from "../../config/schema/schema.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import { parse } from "../../parser/mod.ts";
@@ -14,6 +15,9 @@ const KEYS = Object.keys(OLD_KEYS);
 /** Every old key with a member, and two settings that must not get lost. */
 const TREE = { ...Object.fromEntries(KEYS.map((key) => [key, { enabled: false }])), model: "m", timeout: 7 };
 const runLua = await luaRunner();
+
+/** Values that an old key had in its version, in place of a table. */
+const VALUES = [false, "block", 3, null];
 
 /** Old keys that the lines warn of, in the order of the table; twice when they are told twice. */
 function toldOf(lines: readonly string[]): string[] {
@@ -33,6 +37,24 @@ Deno.test("settings files of a person and a project with every old key are loade
       assert.deepEqual([settings.model, settings.parameters.timeout], ["m", 7]);
       // A key with a new name goes on working; whose key it is stays as it was.
       assert.equal(settings.ui.pricing.enabled, where.startsWith("project"));
+    });
+  }
+});
+
+Deno.test("an old key is loaded with a warning whatever its value is, also while the tools of a document are unknown", async () => {
+  const tools = KEYS.filter((key) => /^tools\.[^.]+$/.test(key)).map((key) => key.slice("tools.".length));
+  assert.ok(tools.length > 1);
+  for (const value of VALUES) {
+    await inWorld(async (world) => {
+      const tree = { tools: Object.fromEntries(tools.map((name) => [name, value])), model: "m" };
+      await world.write(`${world.folder}/home/.config/flemma/config.yaml`, JSON.stringify(tree));
+      for (const isOpen of [false, true]) {
+        const catalog = { ...BUILTIN_CATALOG, open: isOpen };
+        const loaded = await loadSettingsLayers({ environment: world.environment(), catalog });
+        assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
+        assert.deepEqual(toldOf(loaded.value.warnings), tools.map((name) => `tools.${name}`));
+        assert.equal(loaded.value.settings.model, "m");
+      }
     });
   }
 });
