@@ -41,6 +41,11 @@ export function problemLine({ message, next }: Pick<Problem, "message" | "next">
   return next === undefined ? message : `${message} ${next}`;
 }
 
+/** Returns a problem on one line with its details, for windows and status bars that show a single message. */
+export function problemParagraph({ message, details = [], next }: Problem): string {
+  return [message, ...details, ...next === undefined ? [] : [next]].join(" ");
+}
+
 /**
  * Returns the text of an exception on one line, for the end of a sentence. Omits the stack, and the error number and
  * system call of system errors, which help nobody. The caller names the file.

@@ -1,6 +1,6 @@
 // Says to a person in an editor how a run ended: what happened, then what to do.
 
-import { problemLine } from "../base/problem.ts";
+import { problemParagraph } from "../base/problem.ts";
 import { joinNames } from "../base/names.ts";
 import type { Stop } from "../cycle/types.ts";
 
@@ -70,6 +70,6 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
     case "failed":
     case "limited":
     case "empty":
-      return { level: "error", text: problemLine(problem ?? { message: "The run ended." }) };
+      return { level: "error", text: problem === undefined ? "The run ended." : problemParagraph(problem) };
   }
 }

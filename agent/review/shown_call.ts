@@ -3,6 +3,8 @@
 import { sha256 } from "../../base/hash.ts";
 import { visible } from "../../base/visible.ts";
 import { callNumbers } from "../../cycle/plan/targets.ts";
+import { baseName, helperFolderOf } from "../../base/paths.ts";
+import { helperOf } from "../../parser/edits/result_block.ts";
 import type { Call, Chat, Status } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { isConfined } from "../../sandbox/process/unsandboxed.ts";
@@ -29,6 +31,8 @@ interface CallSources extends Omit<ShowSources, "sandbox" | "questions"> {
   readonly status: Status | null;
   /** The text in the block; empty if there is none. */
   readonly body: string;
+  /** Short name of the helper in whose document the call waits; null if there is none. */
+  readonly helper: string | null;
   /** What its server asks, with the answers so far, and why these cannot be sent; null if it asks nothing. */
   readonly questions: OpenQuestions | null;
 }
@@ -59,9 +63,11 @@ export async function shownCalls(
   const shown: ShownCall[] = [];
   for (const each of explained) {
     const call = chat.call(each.id)!;
-    const { status = null, content: body = "" } = chat.result(call.id) ?? {};
+    const result = chat.result(call.id);
+    const { status = null, content: body = "" } = result ?? {};
+    const helper = result !== undefined && status === "pending" ? helperOf(result) : null;
     const number = numbers.get(call.id) ?? 0;
-    const known = { call, number, explained: each, sandbox: now, status, body };
+    const known = { call, number, explained: each, sandbox: now, status, body, helper };
     shown.push(await shownCall({ ...sources, ...known, questions: await questions(call) }));
   }
   return shown;
@@ -129,8 +135,11 @@ function plain(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-function warningsOf({ call, definition, subject, change, problems, body, questions }: Known): string[] {
+function warningsOf(
+  { call, definition, subject, change, problems, body, helper, questions }: Known,
+): string[] {
   const warnings = [
+    ...(helper === null ? [] : [waitingHelper(helper, subject)]),
     ...(definition === undefined ? [missingTool(call.name, subject)] : []),
     ...(call.flaw === null ? [] : [`The call cannot run: ${visible(call.flaw)}.`]),
     ...problems.map((problem) => `The call will not run: ${visible(problem)}.`),
@@ -153,6 +162,13 @@ function warningsOf({ call, definition, subject, change, problems, body, questio
     warnings.push("There is text in its block, so approving it does not run it.");
   }
   return warnings;
+}
+
+function waitingHelper(helper: string, { document }: Known["subject"]): string {
+  const folder = document === null ? "" : `${baseName(helperFolderOf(document))}/`;
+  return `A call waits in ${
+    visible(folder + helper)
+  }.chat. Decide there; approving this call does not approve it.`;
 }
 
 /** True if the reply of a call also asked a tool of the provider, which has no result yet. */

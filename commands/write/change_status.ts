@@ -8,6 +8,7 @@ import { absolutePath, helperFolderOf } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { Chat } from "../../parser/types.ts";
+import { helperOf } from "../../parser/edits/result_block.ts";
 import { waitsFor } from "../../parser/open_call.ts";
 import { invalidAnswers } from "../../cycle/plan/refusals.ts";
 import type { Invocation } from "../invocation.ts";
@@ -47,6 +48,17 @@ async function unanswered(session: ChatSession, ids: readonly string[]): Promise
       ? []
       : [`${invalidAnswers(id, questions.problem).message} Change them below line ${line}.`]
   );
+}
+
+/** Reports approved calls whose helper waits, because the approval does not cover the helper's calls. */
+function waitElsewhere(chat: Chat, ids: readonly string[], file: string | null): string[] {
+  return ids.flatMap((id) => {
+    const result = chat.result(id);
+    const helper = result === undefined ? null : helperOf(result);
+    return helper === null ? [] : [
+      `${id} goes on once the calls of its helper ${helper} are decided: ${formatCommand("review", file)}`,
+    ];
+  });
 }
 
 /** Codes of problems about an unclear target, for which a list of the calls helps. */
@@ -130,6 +142,11 @@ export async function markCalls(outer: Invocation, marking: Marking): Promise<nu
     for (const sentence of blocked) messages.say(`flemma: ${sentence}`);
     if (blocked.length > 0) return Exit.person;
     for (const line of callLines(await session.summaries(marked.value))) messages.note(line);
+    for (
+      const sentence of marking.done === "Approved" ? waitElsewhere(session.chat, marked.value, file) : []
+    ) {
+      messages.note(`flemma: ${sentence}`);
+    }
     const ids = joinNames(marked.value);
     messages.note(
       `${marking.done}: ${ids}. Nothing has run yet. Continue with: ${formatCommand("advance", file)}`,

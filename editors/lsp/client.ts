@@ -3,7 +3,7 @@
 import { visible } from "../../base/visible.ts";
 import type { Diagnostic, Position, Range, TextEdit, WorkspaceEdit } from "vscode-languageserver-types";
 import { isObject } from "../../base/is_object.ts";
-import { type Problem, problemLine } from "../../base/problem.ts";
+import { type Problem, problemParagraph } from "../../base/problem.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { type Peer, RpcRefusal } from "../rpc/peer.ts";
 import { EventBatch } from "./event_batch.ts";
@@ -110,7 +110,7 @@ export class Client {
 
   /** Shows a problem with its remedy. */
   problem(problem: Problem): void {
-    this.say(MessageType.error, problemLine(problem));
+    this.say(MessageType.error, problemParagraph(problem));
   }
 
   /** Logs a message without showing it. */

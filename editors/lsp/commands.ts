@@ -158,7 +158,9 @@ export class Commands {
     if (id !== undefined) return { cancelled: working?.cancelCall(id) ?? jobKeeper.stop(id) };
     const runs = [...this.#runs].filter((run) => run.document === document);
     for (const run of runs) run.cancel();
-    return { cancelled: runs.length > 0 || jobKeeper.stop() };
+    const cancelled = runs.length > 0 || jobKeeper.stop();
+    if (!cancelled) this.#client.say(MessageType.info, "No run is in progress.");
+    return { cancelled };
   }
 
   /** Finds the call by its id, at a line, or the only one that waits. */

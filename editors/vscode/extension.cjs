@@ -7,7 +7,7 @@ const vscode = require("vscode");
 const { registerChanges, showChange } = require("./change.cjs");
 const { isChat, LANGUAGE, registerConversations } = require("./conversation.cjs");
 const { Server } = require("./server.cjs");
-const { words } = require("./text.cjs");
+const { mayBeCall, words } = require("./text.cjs");
 
 /** @param {{ line: number, character: number }} at */
 const position = ({ line, character }) => new vscode.Position(line, character);
@@ -53,6 +53,7 @@ async function apply(edit) {
 /** @param {vscode.ExtensionContext} context */
 async function activate(context) {
   const found = vscode.languages.createDiagnosticCollection("flemma");
+  const log = vscode.window.createOutputChannel("flemma");
   const bar = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left);
   const SAYS = [
     vscode.window.showErrorMessage,
@@ -86,8 +87,11 @@ async function activate(context) {
         return void changed.fire(undefined);
       case "workspace/applyEdit":
         return apply(params.edit);
+      case "window/logMessage":
+        return void log.appendLine(params.message);
       case "window/showMessage":
         said = params.message;
+        log.appendLine(said);
         return void SAYS[params.type - 1]?.(words(said));
       case "$/progress":
         bar.text = `$(sync~spin) flemma ${barWords(params.value.message ?? params.value.title ?? "")}`;
@@ -154,6 +158,7 @@ async function activate(context) {
   context.subscriptions.push(
     found,
     bar,
+    log,
     vscode.workspace.onDidOpenTextDocument(opened),
     vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) =>
       isChat(document) && contentChanges.length > 0 &&
@@ -253,6 +258,9 @@ async function activate(context) {
     vscode.commands.registerCommand("flemma.approve", () => execute("flemma.approve", { line: line() })),
     vscode.commands.registerCommand("flemma.reject", async () => {
       const at = line();
+      if (!mayBeCall(vscode.window.activeTextEditor?.document.getText() ?? "", at - 1)) {
+        return void vscode.window.showWarningMessage(`flemma: No call is on line ${at}.`);
+      }
       const message = await reason();
       return message === undefined ? undefined : execute("flemma.reject", { line: at, message });
     }),

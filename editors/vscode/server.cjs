@@ -6,6 +6,14 @@ const { spawn } = require("node:child_process");
 
 /** @typedef {{ id?: number, method?: string, params?: any, result?: any, error?: { code: number, message: string } }} Message */
 
+/** @param {string} program @param {Error & { code?: string }} error */
+function startFault(program, error) {
+  const then = "then Developer: Reload Window";
+  return error.code === "ENOENT"
+    ? `The program ${program} was not found. Install flemma, or set flemma.program to its path, ${then}`
+    : `${program} cannot be started: ${error.message}. Check flemma.program in the settings, ${then}`;
+}
+
 /** The server process; `receive` handles its requests and notifications, and returns responses. */
 class Server {
   /**
@@ -20,14 +28,18 @@ class Server {
     /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
     this.open = new Map();
     this.child = spawn(program, ["lsp"], { stdio: ["pipe", "pipe", "ignore"] });
-    this.child.on("error", (error) => this.end(`${program} cannot be started: ${error.message}`, ended));
-    this.child.on("exit", (code) => this.end(`${program} lsp exited with code ${code}`, ended));
+    /** Why the process ended. @type {string | undefined} */
+    this.fault = undefined;
+    const again = "To start it again: Developer: Reload Window";
+    this.child.on("error", (error) => this.end(startFault(program, error), ended));
+    this.child.on("exit", (code) => this.end(`${program} lsp exited with code ${code}. ${again}`, ended));
     this.child.stdin.on("error", () => {}); // The process reports its end.
     this.child.stdout.on("data", (/** @type {Buffer} */ bytes) => this.take(bytes));
   }
 
   /** @param {string} fault @param {(fault: string) => void} ended */
   end(fault, ended) {
+    this.fault = fault;
     for (const { reject } of this.open.values()) reject(new Error(fault));
     this.open.clear();
     ended(fault);
@@ -69,6 +81,8 @@ class Server {
 
   /** @param {string} method @param {unknown} [params] @returns {Promise<any>} */
   request(method, params) {
+    // Nobody would answer.
+    if (this.fault !== undefined) return Promise.reject(new Error(this.fault));
     const id = ++this.last;
     return new Promise((resolve, reject) => {
       this.open.set(id, { resolve, reject });

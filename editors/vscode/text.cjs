@@ -68,6 +68,19 @@ function nearestBlock(text, line) {
   return blocks.findLast(({ from }) => from <= line) ?? blocks[0] ?? null;
 }
 
+/** False if there is certainly no call or result at a line, which counts from 0. @param {string} text @param {number} line */
+function mayBeCall(text, line) {
+  const lines = text.split(/\r?\n/);
+  const header = lines.slice(0, line + 1).findLastIndex((each) =>
+    /^\*\*Tool (?:Use|Result):\*\*|^@(?:You|Assistant|System):/.test(each)
+  );
+  if (header < 0 || lines[header]?.startsWith("@")) return false;
+  const open = lines.findIndex((each, at) => at > header && each.startsWith("```"));
+  const ticks = /^`+/.exec(lines[open] ?? "")?.[0] ?? "";
+  const close = lines.findIndex((each, at) => at > open && /^`+\s*$/.test(each) && each.startsWith(ticks));
+  return open < 0 || close < 0 || line <= close;
+}
+
 /**
  * Returns the names of models, and of presets, in the output of `models list --json`.
  * @param {{ models: { name: string, marks: string[] }[] }} listed
@@ -77,4 +90,4 @@ function modelNames({ models }) {
   return [...presets, ...models.map(({ name }) => name)];
 }
 
-module.exports = { appended, modelNames, nearestBlock, referenceTo, words };
+module.exports = { appended, mayBeCall, modelNames, nearestBlock, referenceTo, words };

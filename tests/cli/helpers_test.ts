@@ -43,11 +43,21 @@ Deno.test("a helper's call is shown, approved by its address, and counted", () =
     assert.match(status.stdout, /next: flemma review notes\.chat\n/);
     const json = JSON.parse((await run("status", "notes.chat", "--json")).stdout);
     assert.equal(json.calls[0].waits_for[0].address, "runner/call_1");
+    const shown = await run("approval", "show", "notes.chat", "c1");
+    assert.match(
+      shown.stdout,
+      /A call waits in notes\.chat\.d\/runner\.chat\. Decide there; approving this call does not approve it\./,
+    );
     const mixed = await run("approve", "notes.chat", "runner/call_1", "c1");
     assert.equal(mixed.code, 2, mixed.stderr);
     const approved = await run("approve", "notes.chat", "runner/call_1");
     assert.equal(approved.code, 0, approved.stderr);
     assert.match(place.read("notes.chat.d/runner.chat"), /status=approved/);
+    const caller = await run("approve", "notes.chat", "c1");
+    assert.match(
+      caller.stderr,
+      /c1 goes on once the calls of its helper runner are decided: flemma review notes\.chat\n/,
+    );
     const many = await run("advance", "--jobs", "2", "notes.chat", "notes.chat.d/runner.chat");
     assert.equal(many.code, 0, many.stderr);
     assert.match(place.read("notes.chat"), /It ran\.\n\nHelper: runner/);

@@ -104,6 +104,19 @@ test(
 
 test(
   VIMS,
+  "a reason to reject is asked for only on a call",
+  async ({ session, does, saved }, { keys, asks }) => {
+    await does([...keys.top, ...keys.reject], "no call is on line 1");
+    assert.ok(!(await session.screen()).includes(asks));
+    await does([...keys.nextWaiting, ...keys.reject], asks);
+    await does(["Not now.", "Enter"], "rejected");
+    assert.match(await saved((text) => text.includes("rejected")), /status=rejected\nNot now\.\n/);
+  },
+  { before: pending("echo one") },
+);
+
+test(
+  VIMS,
   "a call that changed since it was shown is not approved",
   async ({ does, saved }, { keys }) => {
     await does([...keys.top, ...keys.nextWaiting]);

@@ -42,6 +42,9 @@ function! flemma#reject(...) abort
   if a:0 == 0 && !empty(flemma#run#of(bufnr('%')))
     return flemma#say('a run is already in progress; ' . flemma#cancel_hint(), 'WarningMsg')
   endif
+  if !flemma#object#may_be_call()
+    return flemma#say('no call is on line ' . at, 'WarningMsg')
+  endif
   let reason = a:0 > 0 ? a:1 : flemma#ask_reason()
   if b:changedtick != text
     call flemma#say('the text changed meanwhile, so nothing was rejected', 'WarningMsg')

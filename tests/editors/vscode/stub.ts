@@ -94,6 +94,8 @@ export interface StubDocument {
 export class StubEditor {
   readonly documents: StubDocument[] = [];
   readonly stated: string[] = [];
+  /** The lines of the output channel. */
+  readonly log: string[] = [];
   readonly found = new Map<string, readonly Diagnostic[]>();
   readonly commands = new Map<string, (...args: unknown[]) => unknown>();
   // deno-lint-ignore no-explicit-any
@@ -299,6 +301,13 @@ export class StubEditor {
           }
           return Promise.resolve({});
         },
+        createOutputChannel: () => ({
+          appendLine: (line: string) => {
+            stub.log.push(line);
+            stub.#progress.fire("log");
+          },
+          dispose() {},
+        }),
         createStatusBarItem: () => ({
           text: "",
           show() {

@@ -278,10 +278,50 @@ Deno.test("with a stub of VS Code, the nearest code block is copied, and a model
 
 Deno.test("with a stub of VS Code, a missing program is reported by its name", async () => {
   const editor = new StubEditor({ "flemma.program": "/no/such/flemma" });
-  await assert.rejects(editor.start(), /\/no\/such\/flemma cannot be started/);
-  assert.match(editor.stated[0] ?? "", /^error: flemma: \/no\/such\/flemma cannot be started: /);
+  await assert.rejects(editor.start(), /The program \/no\/such\/flemma was not found/);
+  assert.match(
+    editor.stated[0] ?? "",
+    /^error: flemma: .*Install flemma, or set flemma\.program .* Reload Window\.$/,
+  );
   editor.stop();
 });
+
+Deno.test("with a stub of VS Code, a command after the end of the server says so, and how to start it again", () =>
+  withScene(async (place) => {
+    writeProgram(place.path("program"), "#!/bin/sh\nexit 7\n");
+    const editor = new StubEditor({ "flemma.program": place.path("program") });
+    editor.open(place.path("a.chat"), QUESTION);
+    await assert.rejects(editor.start(), /exited with code 7/);
+    editor.stated.length = 0;
+    await editor.commands.get("flemma.advance")!();
+    assert.match(editor.stated[0] ?? "", /exited with code 7\. .*Reload Window$/);
+    editor.stop();
+  }));
+
+Deno.test("with a stub of VS Code, notices of a run are in the output channel", () =>
+  withServer([textReply("I am well.")], ({ env }) =>
+    withEditor(
+      `\`\`\`yaml\nflemma:\n  tools: { $append: [ask_document] }\n\`\`\`\n\n${QUESTION}`,
+      { ...env, ANTHROPIC_API_KEY: "k" },
+      async (editor, document) => {
+        await editor.commands.get("flemma.advance")!();
+        await editor.until(() => document.text.includes("I am well.") && editor.status === "");
+        await editor.until(() => editor.log.some((line) => /does not get the tool ask_document/.test(line)));
+      },
+    )));
+
+Deno.test("with a stub of VS Code, a key to cancel says that nothing runs, and a key to reject asks for a reason only on a call", () =>
+  withEditor(PENDING, {}, async (editor, document) => {
+    await editor.commands.get("flemma.cancel")!();
+    await editor.until(() => editor.stated.length > 0);
+    assert.deepEqual(editor.stated, ["No run is in progress."]);
+    editor.stated.length = 0;
+    editor.answer = "No.";
+    editor.line = 0;
+    await editor.commands.get("flemma.reject")!();
+    assert.match(editor.stated.join(), /flemma: No call is on line 1\.$/);
+    assert.equal(document.text, PENDING);
+  }));
 
 Deno.test("the VS Code extension declares each command that it has, and does not run in an untrusted folder", async () => {
   const declared = JSON.parse(

@@ -34,6 +34,16 @@ function! flemma#object#call(kind) abort
   call s:select(open + 1, close - 1)
 endfunction
 
+" False if there is certainly no call or result at the cursor.
+function! flemma#object#may_be_call() abort
+  let header = flemma#fold#search('^\*\*Tool \%(Use\|Result\):\*\*\|' . s:ROLE, 'bcnW')
+  if header == 0 || getline(header) =~# s:ROLE
+    return 0
+  endif
+  let open = s:below(header, '^```')
+  return line('.') <= s:below(open, '^' . matchstr(getline(open), '^`*') . '`*\s*$')
+endfunction
+
 " The first line below one that matches; one past the end when none does.
 function! s:below(from, pattern) abort
   let at = a:from + 1
