@@ -2,6 +2,7 @@
 
 import { isMissing } from "../files.ts";
 import { parentOf } from "../paths.ts";
+import type { FileStatus } from "../system/libc.ts";
 import { readRegularSync } from "../system/regular_file.ts";
 import { StatCache } from "./stat_cache.ts";
 
@@ -27,7 +28,7 @@ const LISTED_PER_MISS = 512;
  * Returns the number of missing paths in a folder after which the folder is listed. The cost of listing grows with the
  * folder, and shared folders may have thousands of entries.
  */
-export function patienceWith({ size }: Pick<Deno.FileInfo, "size">): number {
+export function patienceWith({ size }: Pick<FileStatus, "size">): number {
   return size <= SMALL_FOLDER ? PATIENCE : Math.max(PATIENCE, Math.floor(size / LISTED_PER_MISS));
 }
 
@@ -43,7 +44,7 @@ const SETTLED = 2500;
  */
 export class FsSnapshot {
   readonly #begun = Date.now();
-  readonly #known = new Map<string, Deno.FileInfo | null>();
+  readonly #known = new Map<string, FileStatus | null>();
   readonly #targets = new Map<string, string | null>();
   readonly #misses = new Map<string, number>();
   /** Texts of files by path; null for a missing file. */
@@ -63,7 +64,7 @@ export class FsSnapshot {
    * Returns the status of an absolute path, without following links; null if the path does not exist or is not
    * accessible.
    */
-  lstat(path: string): Deno.FileInfo | null {
+  lstat(path: string): FileStatus | null {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
     const info = this.#stat(path);
@@ -108,7 +109,7 @@ export class FsSnapshot {
   /** Returns the bytes of a file as Latin-1, which preserves each of them; null if it is too long or cannot be read. */
   readBytes(path: string, mostBytes: number): string | null {
     const { files } = this.#source(path);
-    let info: Deno.FileInfo | null = null;
+    let info: FileStatus | null = null;
     let text: string | null = null;
     try {
       const content = readRegularSync(path, mostBytes);
@@ -153,7 +154,7 @@ export class FsSnapshot {
     };
   }
 
-  #stat(path: string): Deno.FileInfo | null {
+  #stat(path: string): FileStatus | null {
     const slash = path.lastIndexOf("/");
     const parent = path.slice(0, slash) || "/";
     // A path in a missing folder is missing too.
@@ -196,14 +197,14 @@ export interface Sealed {
 }
 
 interface Source {
-  readonly children: { path: string; info: Deno.FileInfo | null; target: string | null }[];
+  readonly children: { path: string; info: FileStatus | null; target: string | null }[];
   readonly patterns: { start: string; end: string; names: readonly string[] }[];
   readonly files: ReadFile[];
 }
 
 /** A file as it was read. If `text` is null, the content is not compared. */
 interface ReadFile {
-  readonly info: Deno.FileInfo | null;
+  readonly info: FileStatus | null;
   readonly text: string | null;
   readonly decode: (bytes: Uint8Array) => string;
 }
@@ -240,11 +241,11 @@ function isStill({ info, text, decode }: ReadFile, path: string, stats: StatCach
 }
 
 /** True if both are the same file or folder with the same rights; the content may differ. */
-function isOne(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
+function isOne(a: FileStatus, b: FileStatus): boolean {
   return a.dev === b.dev && a.ino === b.ino && haveSameRights(a, b);
 }
 
-function haveSameRights(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
+function haveSameRights(a: FileStatus, b: FileStatus): boolean {
   return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
 }
 
@@ -276,7 +277,7 @@ function targetOf(path: string): string | null {
  * True if the file cannot have changed in between. Nobody can set back the change time (ctime); some file systems have
  * none.
  */
-function isSame(before: Deno.FileInfo | null, now: Deno.FileInfo): boolean {
+function isSame(before: FileStatus | null, now: FileStatus): boolean {
   return before !== null && before.dev === now.dev && before.ino === now.ino &&
     before.ctime?.getTime() === now.ctime?.getTime() && before.mtime?.getTime() === now.mtime?.getTime();
 }

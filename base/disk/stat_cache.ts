@@ -1,28 +1,29 @@
 // Caches file status at one moment, so that each path is read only once.
 
-import { isAbsent } from "../system/libc.ts";
+import { type FileStatus, linkStatus } from "../system/libc.ts";
 
 /**
  * Caches file status, so that each path is read once. It is for checks that are made together, such as those of
  * everything that a command could have changed. Create a new cache for the next moment.
  */
 export class StatCache {
-  readonly #own = new Map<string, Deno.FileInfo | null>();
+  readonly #own = new Map<string, FileStatus | null>();
   readonly #names = new Map<string, ReadonlySet<string> | null>();
 
   /** Returns the status of a path without following links; null if nothing is there or it may not be accessed. */
-  lstat(path: string): Deno.FileInfo | null {
+  lstat(path: string): FileStatus | null {
     let info = this.#own.get(path);
     if (info === undefined) {
-      this.#own.set(path, info = isAbsent(path) ? null : statusOf(path, Deno.lstatSync));
+      const known = linkStatus(path);
+      this.#own.set(path, info = known === undefined ? ask(path, Deno.lstatSync) : known);
     }
     return info;
   }
 
   /** Like `lstat`, but follows links. */
-  stat(path: string): Deno.FileInfo | null {
+  stat(path: string): FileStatus | null {
     const own = this.lstat(path);
-    return own?.isSymlink ? statusOf(path, Deno.statSync) : own;
+    return own?.isSymlink ? ask(path, Deno.statSync) : own;
   }
 
   /** Returns the names in a folder; null if it is missing, not a folder, or not readable. */
@@ -43,9 +44,9 @@ export class StatCache {
   }
 }
 
-function statusOf(path: string, ask: (path: string) => Deno.FileInfo): Deno.FileInfo | null {
+function ask(path: string, look: (path: string) => FileStatus): FileStatus | null {
   try {
-    return ask(path);
+    return look(path);
   } catch {
     return null; // The folder is missing or not accessible.
   }

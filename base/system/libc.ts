@@ -20,7 +20,7 @@ function open() {
     renameat2: { parameters: ["i32", "buffer", "i32", "buffer", "u32"], result: "i32" },
     listxattr: { parameters: ["buffer", "pointer", "usize"], result: "isize" },
     access: { parameters: ["buffer", "i32"], result: "i32" },
-    faccessat: { parameters: ["i32", "buffer", "i32", "i32"], result: "i32" },
+    statx: { parameters: ["i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
     tcflush: { parameters: ["i32", "i32"], result: "i32" },
     open: { parameters: ["buffer", "i32"], result: "i32" },
     close: { parameters: ["i32"], result: "i32" },
@@ -59,16 +59,98 @@ export function mayWrite(path: string): boolean | null {
   return result === undefined ? null : result === 0;
 }
 
-/** Arguments of `faccessat`: only existence matters (F_OK), and that of a link itself (AT_SYMLINK_NOFOLLOW). */
-const EXISTS = 0;
+/** The part of a file's status that `lstat` and `linkStatus` report alike. */
+export type FileStatus = Pick<
+  Deno.FileInfo,
+  | "isFile"
+  | "isDirectory"
+  | "isSymlink"
+  | "isSocket"
+  | "size"
+  | "mode"
+  | "nlink"
+  | "uid"
+  | "gid"
+  | "dev"
+  | "ino"
+  | "mtime"
+  | "ctime"
+>;
+
+/** Arguments of `statx`: the link itself (AT_SYMLINK_NOFOLLOW), and all basic fields (STATX_BASIC_STATS). */
 const NO_FOLLOW = 0x100;
+const BASIC_FIELDS = 0x7ff;
+
+/** The kernel's structure, which holds one result until it is read. */
+const STATUS = new DataView(new ArrayBuffer(256));
+const STATUS_BYTES = new Uint8Array(STATUS.buffer);
 
 /**
- * True if nothing accessible is at a path. False also if that is unknown because no other function has loaded the C
- * library yet. It is ten times as fast as an exception of the runtime.
+ * Returns the status of a path without following links; null if nothing accessible is there; undefined if that is
+ * unknown because no other function has loaded the C library yet. It takes half as long as `Deno.lstatSync`, and a
+ * fortieth for a missing path, because the runtime throws an exception.
  */
-export function isAbsent(path: string): boolean {
-  return calls ? calls.faccessat(HERE, named(path), EXISTS, NO_FOLLOW) !== 0 : false;
+export function linkStatus(path: string): FileStatus | null | undefined {
+  if (!calls) return undefined;
+  // To the C library, the path would end there.
+  if (path.includes("\0")) return null;
+  if (calls.statx(HERE, named(path), NO_FOLLOW, BASIC_FIELDS, STATUS_BYTES) !== 0) return null;
+  const [changed, modified] = [long(96), long(112)];
+  // The runtime reports no times before 1970.
+  return changed < 0 || modified < 0 ? undefined : new LinkStatus(changed, modified);
+}
+
+const long = (offset: number): number => Number(STATUS.getBigInt64(offset, true));
+const number = (offset: number): number => STATUS.getUint32(offset, true);
+
+const KIND = 0o170000;
+
+/** Reads the structure. All fields are as `Deno.lstatSync` reports them, so the change time is in whole seconds. */
+class LinkStatus implements FileStatus {
+  readonly mode = STATUS.getUint16(28, true);
+  readonly nlink: number = number(16);
+  readonly uid: number = number(20);
+  readonly gid: number = number(24);
+  readonly ino: number = long(32);
+  readonly size: number = long(40);
+  readonly dev: number = deviceNumber(number(136), number(140));
+  readonly #modified: number;
+  readonly #changed: number;
+
+  constructor(changed: number, modified: number) {
+    this.#changed = changed * 1000;
+    this.#modified = modified * 1000 + Math.floor(number(120) / 1e6);
+  }
+
+  get mtime(): Date {
+    return new Date(this.#modified);
+  }
+
+  get ctime(): Date {
+    return new Date(this.#changed);
+  }
+
+  get isFile(): boolean {
+    return (this.mode & KIND) === 0o100000;
+  }
+
+  get isDirectory(): boolean {
+    return (this.mode & KIND) === 0o040000;
+  }
+
+  get isSymlink(): boolean {
+    return (this.mode & KIND) === 0o120000;
+  }
+
+  get isSocket(): boolean {
+    return (this.mode & KIND) === 0o140000;
+  }
+}
+
+/** The number that the C library makes of the two parts of a device number. */
+function deviceNumber(major: number, minor: number): number {
+  const [low, lowest] = [major % 2 ** 12, minor % 2 ** 8];
+  return (major - low) * 2 ** 32 + (minor - lowest) * 2 ** 12 + low * 2 ** 8 + lowest;
 }
 
 /** Argument of `tcflush` (TCIFLUSH) for input that was typed but not read. */

@@ -27,7 +27,7 @@ import {
 } from "../kernel/launcher_plan.ts";
 import { landlockVersion } from "../kernel/landlock_version.ts";
 import { seccompFilter } from "../kernel/seccomp.ts";
-import { startAhead, takeWaiting } from "../kernel/waiting_launcher.ts";
+import { type Ahead, startAhead, startAheadLater, takeWaiting } from "../kernel/waiting_launcher.ts";
 import { readIfPresent } from "../policy/late_masks.ts";
 import { withInnerScript } from "../process/inner_script.ts";
 import { MARK, newMark } from "../process/marks.ts";
@@ -35,6 +35,9 @@ import { PrivateFiles } from "../process/private_files.ts";
 import type { BackendPreparation, Host, MountablePolicy, SetupFailure } from "../types.ts";
 import { limitedCommand, type Parts, takeBack } from "./prepare.ts";
 import { EMPTY_COMMAND } from "./probe.ts";
+
+/** The files of the launcher, once they were needed. */
+let launcherEntries: readonly (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[] | undefined;
 
 const AF_UNIX = 1;
 const AF_INET = 2;
@@ -117,14 +120,13 @@ async function assemble(
   const { files } = parts;
   const { LAUNCHER_SOURCE } = await import("../kernel/launcher.generated.ts");
   // Without the ending of its name, the runtime would compile the program first, which takes longer than all the rest.
-  const entries = [["launcher.js", new TextEncoder().encode(LAUNCHER_SOURCE)]] as const;
-  const program = `${files.constantFolder("launcher", entries)}/launcher.js`;
+  launcherEntries ??= [["launcher.js", new TextEncoder().encode(LAUNCHER_SOURCE)]];
+  const program = `${files.constantFolder("launcher", launcherEntries)}/launcher.js`;
   const launcher = {
     start: [runtime.value, ...RUNTIME_ARGUMENTS, program, GUARD_ROLE],
     guardArguments: [`${Deno.pid}`, `${plan.value.abi}`],
   };
-  const keepReady = () => startWaiting(launcher, host.environment);
-  if (inner !== EMPTY_COMMAND) keepReady();
+  if (inner !== EMPTY_COMMAND) startAhead(keyOf(launcher), () => waitingLauncher(launcher, host.environment));
   const limited = limitedCommand(policy, inner, host, parts);
   if (!limited.ok) return limited;
   const blocksSockets = !allowsLocalSockets(policy);
@@ -177,7 +179,7 @@ async function assemble(
       status = waiting.status;
       parts.undo.push(() => {
         waiting.files.remove();
-        keepReady();
+        startAheadLater(keyOf(launcher), () => waitingLauncher(launcher, host.environment));
       });
       const plan = new TextEncoder().encode(
         JSON.stringify({ ...launcherPlan, start: { argv, cwd, variables } }),
@@ -202,15 +204,13 @@ interface Launcher {
   readonly guardArguments: readonly string[];
 }
 
-/** Starts a launcher for the next command, if there is none. */
-function startWaiting(launcher: Launcher, environment: Environment): void {
-  startAhead(keyOf(launcher), () => {
-    const files = PrivateFiles.open(environment);
-    if (!files.ok) return null;
-    const status = files.value.fresh("status");
-    const argv = handOver({ ...launcher, status, mark: newMark() }, [WAITS]);
-    return { argv, env: { PATH: environment.variables.PATH ?? "" }, status, files: files.value };
-  });
+/** How to start a launcher for the next command; null if it can have no private files. */
+function waitingLauncher(launcher: Launcher, environment: Environment): Ahead | null {
+  const files = PrivateFiles.open(environment);
+  if (!files.ok) return null;
+  const status = files.value.fresh("status");
+  const argv = handOver({ ...launcher, status, mark: newMark() }, [WAITS]);
+  return { argv, env: { PATH: environment.variables.PATH ?? "" }, status, files: files.value };
 }
 
 /** Launchers that are started alike can stand in for each other. */

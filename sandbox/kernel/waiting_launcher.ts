@@ -1,6 +1,7 @@
 // A launcher that is started before the next command is known, because its start takes longer than everything else. A
 // process of flemma has at most one.
 
+import { after } from "../../base/system/timer.ts";
 import type { PrivateFiles } from "../process/private_files.ts";
 import { startProcess } from "../process/spawn.ts";
 
@@ -13,7 +14,7 @@ export interface WaitingLauncher {
 }
 
 /** How to start a launcher that waits. */
-interface Ahead extends Omit<WaitingLauncher, "child"> {
+export interface Ahead extends Omit<WaitingLauncher, "child"> {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -25,6 +26,21 @@ interface Kept extends WaitingLauncher {
 }
 
 let kept: Kept | null = null;
+
+/** Milliseconds after a command in which its result is completed. Starting a process takes some of them. */
+const RESULT_FIRST = 5;
+
+/** Cancels the start that is due; null if none is. */
+let cancelStart: (() => void) | null = null;
+
+/** Like `startAhead`, but shortly later, so that the result of the command before does not wait for it. */
+export function startAheadLater(...given: Parameters<typeof startAhead>): void {
+  cancelStart?.();
+  cancelStart = after(RESULT_FIRST, () => {
+    cancelStart = null;
+    startAhead(...given);
+  });
+}
 
 /** Starts a launcher that waits, unless one with this key does. */
 export function startAhead(key: string, ahead: () => Ahead | null): void {
@@ -50,8 +66,10 @@ export function takeWaiting(key: string): WaitingLauncher | null {
   return taken;
 }
 
-/** Ends the launcher that waits. It exits when its input ends. */
+/** Ends the launcher that waits, or that is about to be started. It exits when its input ends. */
 export function endWaiting(): void {
+  cancelStart?.();
+  cancelStart = null;
   if (kept === null) return;
   const { child: { stdin, stdout, stderr }, files } = kept;
   kept = null;

@@ -2,6 +2,7 @@
 // set the modification time, so a file that changed recently is identified by its content alone.
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
+import type { FileStatus } from "../../base/system/libc.ts";
 import { readRegularTextSync } from "../../base/system/regular_file.ts";
 
 /** If two changes of a file are at least this many milliseconds apart, they certainly give it different times. */
@@ -38,6 +39,6 @@ export function readEntryContent(path: string, stats = new StatCache()): string 
   return stampOf(info);
 }
 
-function stampOf({ ino, size, mode, mtime, ctime }: Deno.FileInfo): string {
+function stampOf({ ino, size, mode, mtime, ctime }: FileStatus): string {
   return [ino, size, mode, mtime?.getTime(), ctime?.getTime()].join();
 }

@@ -57,9 +57,8 @@ export class PrivateFiles {
    * Returns the path of a folder with these files. As a file of `constant`, the folder stays for other commands and
    * runs.
    */
-  constantFolder(kind: string, entries: readonly (readonly [name: string, bytes: Uint8Array])[]): string {
-    const all = entries.flatMap(([name, bytes]) => [...new TextEncoder().encode(name), 0, ...bytes, 0]);
-    const path = `${this.#folder}/${kind}-${all.length}-${checksum(Uint8Array.from(all))}`;
+  constantFolder(kind: string, entries: Entries): string {
+    const path = `${this.#folder}/${kind}-${identityOf(entries)}`;
     if (written.has(path) && isFolder(path)) return path;
     const draft = this.fresh(kind);
     Deno.mkdirSync(draft, { mode: 0o700 });
@@ -94,6 +93,21 @@ export class PrivateFiles {
 
 /** Constant files this process wrote. */
 const written = new Set<string>();
+
+type Entries = readonly (readonly [name: string, bytes: Uint8Array])[];
+
+/** Identities of files that a caller keeps for further commands. */
+const identities = new WeakMap<Entries, string>();
+
+/** Length and checksum of files with their names. */
+function identityOf(entries: Entries): string {
+  let identity = identities.get(entries);
+  if (identity === undefined) {
+    const all = entries.flatMap(([name, bytes]) => [...new TextEncoder().encode(name), 0, ...bytes, 0]);
+    identities.set(entries, identity = `${all.length}-${checksum(Uint8Array.from(all))}`);
+  }
+  return identity;
+}
 
 /** Distinguishes contents of one kind. The folder is private, so nobody can plant a collision. */
 function checksum(bytes: Uint8Array): string {

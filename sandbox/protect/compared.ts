@@ -81,10 +81,17 @@ function inspect(path: string, depth: number, inspection: Inspection): boolean {
   return names.map((name) => inspect(`${path}/${name}`, depth + 1, inspection)).every(Boolean);
 }
 
-/** Restores what a command changed and deletes nothing. Returns what was done, for the person. */
-export async function putBack(compared: readonly Compared[], repairs: Repairs): Promise<Problem[]> {
+/**
+ * Restores what a command changed and deletes nothing. Returns what was done, for the person.
+ *
+ * @param stats results that are already known
+ */
+export async function putBack(
+  compared: readonly Compared[],
+  repairs: Repairs,
+  stats = new StatCache(),
+): Promise<Problem[]> {
   const reported: Problem[] = [];
-  const stats = new StatCache();
   for (const before of compared) {
     if (before.settled && settledStamp(before.path, stats) === before.settled) continue;
     if (before.names !== null) {

@@ -139,7 +139,7 @@ export async function repairChanges(
     // Nothing appeared or vanished. But a command that the backend does not keep out can change a file and restore its
     // time stamp.
     const considered = isQuiet ? { ...before, missing: [], links: [], places: [] } : before;
-    return await putRight(considered, found, { textBefore, keep, removed });
+    return await putRight(considered, found, { textBefore, keep, removed, isQuiet, stats });
   } finally {
     // Inner folders first: the program cannot enter an outer one that is closed again.
     for (const { path, mode } of locked.reverse()) await closeAgain(path, mode);
@@ -149,14 +149,17 @@ export async function repairChanges(
 async function putRight(
   { missing, links, compared, places = [], modes = [] }: Before,
   found: readonly string[],
-  { textBefore, keep, removed }: {
+  { textBefore, keep, removed, isQuiet, stats }: {
     readonly textBefore: (path: string) => string | null;
     readonly keep: () => string;
     readonly removed: RemovedSettings;
+    /** True if nothing appeared or vanished, as these stat results show. */
+    readonly isQuiet: boolean;
+    readonly stats: StatCache;
   },
 ): Promise<Problem[]> {
   const reported: Problem[] = [];
-  const snapshot = new FsSnapshot();
+  const snapshot = new FsSnapshot(isQuiet ? stats : new StatCache());
   for (const { path, mode } of modes) {
     const info = snapshot.lstat(path);
     if (info === null || info.isSymlink || ((info.mode ?? mode) & 0o7777) === mode) continue;
@@ -227,7 +230,9 @@ async function putRight(
       }),
     );
   }
-  return [...reported, ...await putBack(compared, repairs)];
+  // After a repair, the earlier results are outdated.
+  const known = isQuiet && reported.length === 0 ? stats : new StatCache();
+  return [...reported, ...await putBack(compared, repairs, known)];
 }
 
 function outerFirst(paths: readonly string[]): string[] {

@@ -34,6 +34,10 @@ export class SettingsWatch {
     { compared, missingInGit }: Pick<Before, "compared" | "missingInGit">,
     planted: (path: string) => void,
   ) {
+    // A configuration that has not changed since then need not be read.
+    for (const { path, text, settled } of compared) {
+      if (text !== null && settled && isGitSettings(path)) this.#harmless.set(path, settled);
+    }
     this.#before = new Map([
       ...compared.filter(({ path }) => isGitSettings(path)).map(({ path, text }) => [path, text] as const),
       ...missingInGit.map((path) => [path, null] as const),

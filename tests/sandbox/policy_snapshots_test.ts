@@ -1,22 +1,42 @@
 // How often a run scans the file system for its sandbox: each scan delays a start, and none may be outdated.
 
 import assert from "node:assert/strict";
+import { StatCache } from "../../base/disk/stat_cache.ts";
 import { plant, projectSandbox, requireBubblewrap } from "./fixture.ts";
 import { testInFolder as test } from "../folder.ts";
 
-/** How often each path below `root` is looked at meanwhile, by the names from there on. */
+/**
+ * How often each path below `root` is looked at meanwhile, by the names from there on. A cache looks once at a path,
+ * through the runtime or the C library.
+ */
 async function looked(root: string, body: () => unknown): Promise<Record<string, number>> {
-  const look = Deno.lstatSync;
+  const [look, cached] = [Deno.lstatSync, StatCache.prototype.lstat];
   const counts: Record<string, number> = {};
+  const caches = new WeakMap<StatCache, Set<string>>();
+  const count = (path: string) => {
+    if (path.startsWith(root)) counts[path.slice(root.length)] = (counts[path.slice(root.length)] ?? 0) + 1;
+  };
+  let isCaching = false;
   Deno.lstatSync = (path) => {
-    const name = String(path);
-    if (name.startsWith(root)) counts[name.slice(root.length)] = (counts[name.slice(root.length)] ?? 0) + 1;
+    if (!isCaching) count(String(path));
     return look(path);
+  };
+  StatCache.prototype.lstat = function (path) {
+    const known = caches.get(this) ?? new Set();
+    if (!known.has(path)) count(path);
+    caches.set(this, known.add(path));
+    isCaching = true;
+    try {
+      return cached.call(this, path);
+    } finally {
+      isCaching = false;
+    }
   };
   try {
     await body();
   } finally {
     Deno.lstatSync = look;
+    StatCache.prototype.lstat = cached;
   }
   return counts;
 }

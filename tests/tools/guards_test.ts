@@ -45,7 +45,7 @@ async function lockOf(place: Scene, name: string): Promise<string> {
 }
 
 /** Calls `act` once, right after the first call of this function of Deno that `when` picks, before its caller goes on. */
-async function after<Name extends "open" | "lstatSync">(
+async function after<Name extends "open" | "stat" | "lstatSync">(
   name: Name,
   when: (path: string) => boolean,
   act: () => void,
@@ -210,8 +210,8 @@ test("a tool does not read a file that is replaced by a file or link between che
   for (const act of exchanges) {
     exchange(path, "judged");
     let looks = 0;
-    // The call looks where the path leads; the last look is the one before the file is opened.
-    await after("lstatSync", (looked) => looked === path && ++looks === 2, act, async () => {
+    // First the tool asks what the path is, then the function that opens it.
+    await after("stat", (looked) => looked === path && ++looks === 2, act, async () => {
       assert.equal(
         await place.error("read", { path: "a" }),
         "a was replaced while it was being opened. Read it again.",

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { landlockVersion } from "../../../sandbox/kernel/landlock_version.ts";
 import { GUARD_ROLE, WAITS } from "../../../sandbox/kernel/launcher_plan.ts";
+import { startAheadLater } from "../../../sandbox/kernel/waiting_launcher.ts";
 import { processTable } from "../../../sandbox/process/process_table.ts";
 import { testInFolder } from "../../folder.ts";
 import { plant, projectSandbox, runPrepared } from "../fixture.ts";
@@ -34,6 +35,14 @@ function landlockSandbox(root: string) {
   return projectSandbox(root, { backend: "landlock" }, { variables: { PATH: `${root}/bin:/usr/bin:/bin` } });
 }
 
+/** Waits for the launcher of the next command. */
+async function nextWaiting(owner: number, folder: string): Promise<number> {
+  await until(() => waitingOf(owner, folder).length > 0);
+  const [next, ...others] = waitingOf(owner, folder);
+  assert.deepEqual(others, []);
+  return next!;
+}
+
 async function until(what: () => boolean): Promise<void> {
   while (!what()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -42,8 +51,7 @@ test("a command uses the launcher that waits, with its own environment, folder a
   plant(root, "project/sub/", "outside");
   const sandbox = landlockSandbox(root);
   assert.equal((await runPrepared(sandbox, TRUE)).setup, null);
-  const [first, ...others] = waitingOf(Deno.pid, root);
-  assert.deepEqual(others, []);
+  const first = await nextWaiting(Deno.pid, root);
   const shell =
     `pwd; cat; echo "$OWN|$DENO_DIR|$HOME"; tool; (echo x > ${root}/outside) 2>/dev/null || echo refused`;
   plant(root, "bin/");
@@ -63,9 +71,25 @@ test("a command uses the launcher that waits, with its own environment, folder a
   assert.equal(out, `${root}/project/sub\nfirst line\nsecond line\na\nb|/d|\nfound\nrefused\n`);
   assert.equal(await prepared.value.setupFailure("", null), null);
   await prepared.value.dispose();
-  assert.notEqual(waitingOf(Deno.pid, root)[0], first);
+  assert.notEqual(await nextWaiting(Deno.pid, root), first);
   await sandbox.endWorker();
   await until(() => waitingOf(Deno.pid, root).length === 0);
+});
+
+test("the start of a launcher that is due when the sandbox ends is cancelled", async (root) => {
+  plant(root, "project/");
+  const sandbox = landlockSandbox(root);
+  let starts = 0;
+  const later = () => startAheadLater(root, () => (starts++, null));
+  later();
+  await until(() => starts === 1);
+  later();
+  await sandbox.endWorker();
+  // By then, the cancelled one would have happened.
+  let isLater = false;
+  startAheadLater(`${root} last`, () => (isLater = true, null));
+  await until(() => isLater);
+  assert.equal(starts, 1);
 });
 
 test("two commands at the same time do not share a launcher, and a missing folder is reported as always", async (root) => {
@@ -89,8 +113,7 @@ test("if the launcher that waits was killed, the next command starts its own", a
   const sandbox = landlockSandbox(root);
   for (let round = 0; round < 5; round++) {
     await runPrepared(sandbox, TRUE);
-    const [waiting] = waitingOf(Deno.pid, root);
-    assert.ok(waiting !== undefined);
+    const waiting = await nextWaiting(Deno.pid, root);
     Deno.kill(waiting, "SIGKILL");
     await until(() => waitingOf(Deno.pid, root).length === 0);
     const { out, setup } = await runPrepared(sandbox, ["/bin/sh", "-c", "echo ran"]);
@@ -113,8 +136,7 @@ test("if flemma is killed, the launcher that waits ends", async (root) => {
   }).spawn();
   const reader = child.stdout.getReader();
   await reader.read();
-  const [waiting] = waitingOf(child.pid, "");
-  assert.ok(waiting !== undefined);
+  const waiting = await nextWaiting(child.pid, "");
   const all = () =>
     processTable().filter(({ pid, parent, alive }) => alive && (pid === waiting || parent === waiting));
   child.kill("SIGKILL");

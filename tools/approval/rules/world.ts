@@ -5,6 +5,7 @@ import { baseName, isInside, parentOf } from "../../../base/paths.ts";
 import { parseMountTable } from "../../../sandbox/paths/mount_table.ts";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../../base/disk/real_path.ts";
+import type { FileStatus } from "../../../base/system/libc.ts";
 
 /** The files and programs that rules are evaluated against. */
 export interface RuleWorld {
@@ -46,7 +47,7 @@ export function worldNow(options: WorldOptions): RuleWorld {
   const { environment } = options;
   const snapshot = new FsSnapshot();
   const real = (path: string, from: string) => realPath(path, from, snapshot);
-  const stat = (path: string): Deno.FileInfo | null => {
+  const stat = (path: string): FileStatus | null => {
     const at = real(path, "/");
     return at === null ? null : snapshot.lstat(at);
   };
