@@ -33,6 +33,7 @@ const READERS: Readonly<Record<string, (random: Chance) => Promise<void>>> = {
 export const KEPT_SEEDS: readonly (readonly [reader: string, seed: number])[] = [
   ["a provider's stream", 4506],
   ["the journal of a batch", 20],
+  ["the journal of a batch", 503151],
   ["the record of a job", 48],
   ["the records of helpers and worktrees", 3],
   ["the records of helpers and worktrees", 5],

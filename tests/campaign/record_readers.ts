@@ -93,7 +93,7 @@ async function journals(random: Chance): Promise<void> {
       assert.ok(["anthropic", "openai", "gemini"].includes(head.kind), head.kind);
       assert.ok(Number.isSafeInteger(head.count) && head.count >= 0, `count ${head.count}`);
       const { given = {} } = head;
-      assert.ok(typeof given === "object" && given !== null, `given ${given}`);
+      assert.ok(typeof given === "object" && given !== null, JSON.stringify(given));
       for (const text of [given.preset, given.model]) {
         assert.ok(["string", "undefined"].includes(typeof text));
       }

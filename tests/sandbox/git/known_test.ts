@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { KnownRepositories } from "../../../sandbox/git/known.ts";
+import { RepositoriesOfRun } from "../../../sandbox/git/repositories.ts";
 import { git, plant, projectSandbox, runInside, world } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
@@ -80,4 +81,18 @@ test("a notice says that a command made more folders than are searched, or repos
   plant(root, `${FOLDER}/repositories/`);
   await runInside(sandbox, "git init -q made");
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["repositories-not-remembered"]);
+});
+
+test("a known repository is protected where the scan does not look, unless it is gone or there is another way to it", (root) => {
+  plant(root, "plain/", "project/");
+  git(root, "init", "-q", "deep");
+  git(root, "init", "-q", "project");
+  git(root, "init", "-q", "--bare", "bare");
+  plant(root, "HEAD/HEAD", "link -> deep");
+  const named = ["deep", "bare", "plain", "HEAD", "gone", "link", "project"].map((name) => `${root}/${name}`);
+  const places = { folders: [`${root}/project`], writable: [root], known: named };
+  const nothing = { repositories: [], gitFolders: [], wanted: [], partial: [] };
+  const { atStart } = new RepositoriesOfRun(places, nothing);
+  assert.deepEqual(atStart.repositories, [`${root}/deep`]);
+  assert.deepEqual(atStart.gitFolders, [`${root}/bare`]);
 });
