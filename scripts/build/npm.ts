@@ -5,6 +5,7 @@ import manifest from "../../deno.json" with { type: "json" };
 import type { Entry } from "./bundled.ts";
 import { bundleLibrary, bundleProgram, linkPackages } from "./bundle.ts";
 import { ROOT } from "../gate/root.ts";
+import { copyFolder, copyPages } from "./pages.ts";
 import { writeReferences } from "./references.ts";
 import { declarations } from "./types.ts";
 import { versioned } from "./versioned.ts";
@@ -70,9 +71,7 @@ export async function buildPackages(target: string): Promise<string[]> {
     await Deno.copyFile(`${ROOT}/scripts/build/npm/${name}`, `${folder}/bin/${name}`);
     await Deno.chmod(`${folder}/bin/${name}`, 0o755);
   }
-  for (const path of ["README.md", "CHANGELOG.md", "LICENSE", "NOTICES.md"]) {
-    await Deno.copyFile(`${ROOT}/${path}`, `${folder}/${path}`);
-  }
+  await copyPages(folder);
   const windows = `${target}/flemma-windows`;
   await copyFolder(folder, windows);
   await Deno.remove(`${windows}/bin/flemma.bin`);
@@ -125,13 +124,6 @@ export function packageManifest(): Record<string, unknown> {
 function windowsManifest(): Record<string, unknown> {
   const { man: _, ...manifest } = packageManifest();
   return { ...manifest, name: `${manifest.name}-windows`, bin: { flemma: "bin/flemma.cjs" }, os: ["win32"] };
-}
-
-async function copyFolder(from: string, to: string): Promise<void> {
-  await Deno.mkdir(to);
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    await (isDirectory ? copyFolder : Deno.copyFile)(`${from}/${name}`, `${to}/${name}`);
-  }
 }
 
 async function writeManifest(folder: string, content: Record<string, unknown>): Promise<void> {

@@ -25,7 +25,7 @@ if (ways.length === 0 || words.some((word) => word.startsWith("-"))) {
   Deno.exit(2);
 }
 if (Deno.build.target !== "x86_64-unknown-linux-gnu") {
-  print("The Nodes and package managers that are tried here run on Linux with glibc on x86_64 alone.");
+  print("The pinned Nodes and package managers run only on Linux with glibc on x86_64.");
   Deno.exit(1);
 }
 

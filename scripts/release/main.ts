@@ -1,4 +1,4 @@
-// Releases: `deno task release …`. Nothing leaves the machine; the output ends with what remains to be published.
+// Releases: `deno task release …`. Publishes nothing; the output ends with the next steps.
 
 import { parseArgs } from "node:util";
 import manifest from "../../deno.json" with { type: "json" };
@@ -12,15 +12,15 @@ import { type Checkout, type Obstacle, obstaclesToPrepare, obstaclesToRelease } 
 import { withVersion } from "./version.ts";
 
 const HELP = `deno task release prepare VERSION
-    Puts what is not released under VERSION in CHANGELOG.md, and VERSION into deno.json and the files of editors.
+    Moves the unreleased changes in CHANGELOG.md to VERSION, and writes VERSION to deno.json and the editors' files.
 deno task release make --homepage ADDRESS --address ADDRESS --maintainer 'NAME <MAIL>'
                        [--deno FILE | --binary FILE] [--output FOLDER] [--dry-run]
-    Makes the files of a release in FOLDER, dist/release unless another is named: packages for npm and Debian, an archive,
-    a formula for Homebrew, the bill of materials, licences, changes and checksums. --address is where they will be had.
-    The Debian package brings the Deno or the compiled program that is named; without one it needs a Deno on the PATH.
-    --dry-run makes everything, says what it came to, and leaves nothing.
+    Makes the files of a release in FOLDER (default: dist/release): packages for npm and Debian, an archive, a formula for
+    Homebrew, the bill of materials, licenses, changes and checksums. --address is the folder they will be downloaded from.
+    The Debian package includes the Deno or the compiled program that you name; without one it needs Deno on the PATH.
+    --dry-run makes the files, prints their names, sizes and checksums, and deletes them.
 deno task release formula --homepage ADDRESS --address ADDRESS --checksum SHA256 [--version VERSION]
-    Prints the formula for an archive that is there already.
+    Prints the formula for an existing archive.
 `;
 
 /** Error for invalid arguments. */
@@ -63,7 +63,7 @@ function read(args: readonly string[]): { command: string; words: readonly strin
   const [command = "", ...rest] = args;
   const known = Object.hasOwn(COMMANDS, command) ? COMMANDS[command]! : null;
   if (known === null) {
-    throw new Unusable(command === "" ? "Say what to do." : `"${command}" is no command of this.`);
+    throw new Unusable(command === "" ? "Name a command." : `"${command}" is not a command.`);
   }
   let parsed;
   try {
@@ -73,7 +73,7 @@ function read(args: readonly string[]): { command: string; words: readonly strin
   }
   const { values, positionals } = parsed;
   const other = Object.keys(values).find((name) => !known.options.includes(name));
-  if (other !== undefined) throw new Unusable(`--${other} does not belong to ${command}.`);
+  if (other !== undefined) throw new Unusable(`--${other} is not an option of ${command}.`);
   if (positionals.length !== known.words) {
     throw new Unusable(
       known.words === 0 ? `${command} takes no "${positionals[0]}".` : `${command} takes one version.`,
@@ -98,7 +98,7 @@ function isFree(obstacles: readonly Obstacle[]): boolean {
 }
 
 /** Files that contain the version, each with the text before it. */
-const SAYING: Readonly<Record<string, string>> = {
+const VERSIONED: Readonly<Record<string, string>> = {
   "deno.json": '"version": "',
   "editors/emacs/flemma.el": ";; Version: ",
   "editors/vscode/package.json": '"version": "',
@@ -109,16 +109,16 @@ async function prepare(version: string): Promise<number> {
   if (!isFree(obstaclesToPrepare(found, version))) return 1;
   const day = new Date().toISOString().slice(0, 10);
   const texts = new Map([["CHANGELOG.md", withVersion(found.changelog, version, day)]]);
-  for (const [path, before] of Object.entries(SAYING)) {
+  for (const [path, before] of Object.entries(VERSIONED)) {
     const text = await Deno.readTextFile(`${ROOT}/${path}`);
     const changed = text.replace(`${before}${found.version}`, `${before}${version}`);
     if (changed === text && version !== found.version) {
-      throw new Error(`${path} does not say that it is of ${found.version}`);
+      throw new Error(`${path} does not contain the version ${found.version}`);
     }
     texts.set(path, changed);
   }
   for (const [path, text] of texts) await Deno.writeTextFile(`${ROOT}/${path}`, text);
-  print(`${[...texts.keys()].join(", ")} say ${version}. Go on with:`);
+  print(`${[...texts.keys()].join(", ")} now have the version ${version}. Next:`);
   print("  deno task generate && deno task ok");
   print(`  git commit --all --message 'Release ${version}'`);
   print("  deno task release make --dry-run …");
@@ -144,14 +144,14 @@ async function make(given: Given): Promise<number> {
     if (dry) await Deno.remove(target, { recursive: true });
   }
   const { version } = manifest;
-  if (dry) print("Nothing of it is left: this was a dry run.");
+  if (dry) print("Dry run: the files were deleted.");
   else {
-    print(`These are in ${target}. What is published cannot be taken back; go on with:`);
+    print(`The files are in ${target}. Next (publishing cannot be undone):`);
     print(`  git tag --annotate v${version} --message 'flemma ${version}' && git push --follow-tags`);
     print(
       `  npm publish ${target}/flemma-${version}.tgz && npm publish ${target}/flemma-windows-${version}.tgz`,
     );
-    print(`  and put all files to ${origin.address}`);
+    print(`  Upload all files to ${origin.address}`);
   }
   return 0;
 }
@@ -160,7 +160,7 @@ async function make(given: Given): Promise<number> {
 async function emptyFolder(path: string): Promise<void> {
   await Deno.mkdir(path, { recursive: true });
   if (!Deno.readDirSync(path)[Symbol.iterator]().next().done) {
-    throw new Unusable(`${path} is not empty: remove what is in it, or name another by --output.`);
+    throw new Unusable(`${path} is not empty. Empty it, or name another folder with --output.`);
   }
 }
 
@@ -168,25 +168,25 @@ function originOf(given: Given): Origin {
   const address = addressOf(given, "address").replace(/\/$/, "");
   const maintainer = String(given.maintainer ?? "");
   if (!isMaintainer(maintainer)) {
-    throw new Unusable("--maintainer wants a name and an address: 'Ada <ada@example.org>'.");
+    throw new Unusable("--maintainer needs a name and an address: 'Ada <ada@example.org>'.");
   }
   return { homepage: addressOf(given, "homepage"), address, maintainer };
 }
 
 function addressOf(given: Given, name: "homepage" | "address"): string {
   const text = String(given[name] ?? "");
-  if (!isAddress(text)) throw new Unusable(`--${name} wants an address that begins with https://.`);
+  if (!isAddress(text)) throw new Unusable(`--${name} needs an address that begins with https://.`);
   return text;
 }
 
 async function runtimeOf({ deno, binary }: Given): Promise<Runtime> {
   if (deno !== undefined && binary !== undefined) {
-    throw new Unusable("--deno and --binary do not go together.");
+    throw new Unusable("Use either --deno or --binary.");
   }
   const path = deno ?? binary;
   if (path === undefined) return { kind: "path" };
   const found = await Deno.stat(String(path)).catch(() => null);
-  if (!found?.isFile) throw new Unusable(`There is no file ${path}.`);
+  if (!found?.isFile) throw new Unusable(`${path}: not found, or not a file.`);
   try {
     await needsOf(String(path));
   } catch (thrown) {
@@ -198,7 +198,7 @@ async function runtimeOf({ deno, binary }: Given): Promise<Runtime> {
 function formulaOf(given: Given): string {
   const checksum = String(given.checksum ?? "");
   if (!/^[0-9a-f]{64}$/.test(checksum)) {
-    throw new Unusable("--checksum wants a SHA-256: 64 hexadecimal digits.");
+    throw new Unusable("--checksum needs a SHA-256: 64 hexadecimal digits.");
   }
   return formula({
     version: String(given.version ?? manifest.version),

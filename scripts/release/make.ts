@@ -10,7 +10,7 @@ import { formula } from "./packages/formula.ts";
 import { git, output } from "./packages/run.ts";
 import { stage } from "./packages/stage.ts";
 import { integrityIn, sbom } from "./sbom.ts";
-import { entryOf } from "./version.ts";
+import { notesOf } from "./version.ts";
 
 /** Facts about the origin of a release, which the release states. */
 export interface Origin {
@@ -69,7 +69,7 @@ export async function makeRelease(
         })
       }\n`,
       "NOTICES.md": noticesPage(bundled),
-      "CHANGES.md": `${entryOf(await Deno.readTextFile(`${ROOT}/CHANGELOG.md`), version)}\n`,
+      "CHANGES.md": notesOf(await Deno.readTextFile(`${ROOT}/CHANGELOG.md`), version, origin.address),
     };
     for (const [name, text] of Object.entries(texts)) await Deno.writeTextFile(`${target}/${name}`, text);
     return await withSums(target);

@@ -27,15 +27,15 @@ export function obstaclesToRelease(checkout: Checkout): Obstacle[] {
     ...inVersion(version, checkout.tags),
     ...(entry === null || entry === ""
       ? [{
-        message: `CHANGELOG.md says nothing of ${version}.`,
+        message: `CHANGELOG.md has no entry for ${version}.`,
         next:
           `Write what changed below "## ${version}", or let \`deno task release prepare ${version}\` do it.`,
       }]
       : []),
     ...(unreleased(changelog) ?? "") !== ""
       ? [{
-        message: "CHANGELOG.md has changes that belong to no version.",
-        next: `Put what stands below "## Unreleased" under ${version}.`,
+        message: "CHANGELOG.md has changes without a version.",
+        next: `Move the text below "## Unreleased" to ${version}.`,
       }]
       : [],
   ];
@@ -49,10 +49,10 @@ export function obstaclesToPrepare(checkout: Checkout, version: string): Obstacl
     ...inVersion(version, checkout.tags),
     ...(entryOf(changelog, version) === null
       ? []
-      : [{ message: `CHANGELOG.md has ${version} already.`, next: "Choose the next version." }]),
+      : [{ message: `CHANGELOG.md already has ${version}.`, next: "Choose the next version." }]),
     ...(unreleased(changelog) ?? "") === ""
       ? [{
-        message: "CHANGELOG.md says of no change that is not released.",
+        message: "CHANGELOG.md has no unreleased changes.",
         next: 'Write what changed below "## Unreleased".',
       }]
       : [],
@@ -64,8 +64,8 @@ function inTree({ changes }: Checkout): Obstacle[] {
   if (paths.length === 0) return [];
   const more = paths.length > 3 ? ` and ${paths.length - 3} more` : "";
   return [{
-    message: `What is here is not what is committed: ${paths.slice(0, 3).join(", ")}${more}.`,
-    next: "Commit it or put it away.",
+    message: `There are uncommitted changes: ${paths.slice(0, 3).join(", ")}${more}.`,
+    next: "Commit or stash them.",
   }];
 }
 
@@ -73,8 +73,8 @@ function inVersion(text: string, tags: readonly string[]): Obstacle[] {
   const version = parseVersion(text);
   if (version === null) {
     return [{
-      message: `"${text}" is no version.`,
-      next: "Versions are three numbers, such as 1.4.0, and before a release such as 1.4.0-rc.1.",
+      message: `"${text}" is not a version.`,
+      next: "A version has three numbers, such as 1.4.0; a pre-release is for example 1.4.0-rc.1.",
     }];
   }
   const released = tags.filter((tag) => tag.startsWith("v")).map((tag) => parseVersion(tag.slice(1)))
@@ -82,7 +82,7 @@ function inVersion(text: string, tags: readonly string[]): Obstacle[] {
   if (released === undefined || compareVersions(version, released) > 0) return [];
   const last = `${released.numbers.join(".")}${released.before === null ? "" : `-${released.before}`}`;
   return [{
-    message: `${text} does not come after ${last}, which is released.`,
+    message: `${text} is not higher than ${last}, which is released.`,
     next: "Choose a higher version.",
   }];
 }

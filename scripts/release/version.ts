@@ -61,6 +61,12 @@ export function entryOf(changelog: string, version: string): string | null {
   return found?.text ?? null;
 }
 
+/** Returns the changelog entry of a version as a page of its own: its links lead to the unpacked archive at an address. */
+export function notesOf(changelog: string, version: string, address: string): string {
+  const entry = entryOf(changelog, version) ?? "";
+  return `${entry.replaceAll(/\]\((?!https?:)/g, `](${address}/flemma-${version}/`)}\n`;
+}
+
 /** Returns the unreleased changes; null if there is no such section. */
 export function unreleased(changelog: string): string | null {
   return sectionsOf(changelog).find(({ heading }) => heading === UNRELEASED)?.text ?? null;

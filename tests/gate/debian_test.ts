@@ -10,7 +10,8 @@ import {
 } from "../../scripts/release/packages/debian.ts";
 import { needsOf } from "../../scripts/release/packages/elf.ts";
 import { output } from "../../scripts/release/packages/run.ts";
-import { COMPLETIONS, PAGES } from "../../scripts/release/packages/contents.ts";
+import { COMPLETIONS } from "../../scripts/release/packages/contents.ts";
+import { PAGES } from "../../scripts/build/pages.ts";
 import type { Staged } from "../../scripts/release/packages/stage.ts";
 import { inFolder, testInFolder as test } from "../folder.ts";
 
@@ -217,10 +218,10 @@ Deno.test("Debian: a release candidate sorts before its release; a maintainer is
 
 test("Debian: the package build refuses a program that is not for Linux with glibc", async (folder) => {
   const rows: [string, Uint8Array<ArrayBuffer>, RegExp][] = [
-    ["a text", new TextEncoder().encode("#!/bin/sh\n"), /no program for Linux/],
-    ["nothing", new Uint8Array(), /no program for Linux/],
-    ["another machine", elf(0xf3, "GLIBC_2.17"), /no program for Linux on x86_64 or arm64/],
-    ["another library", elf(0x3e, "musl"), /asks for no glibc/],
+    ["a text", new TextEncoder().encode("#!/bin/sh\n"), /not a program for Linux/],
+    ["nothing", new Uint8Array(), /not a program for Linux/],
+    ["another machine", elf(0xf3, "GLIBC_2.17"), /not a program for Linux on x86_64 or arm64/],
+    ["another library", elf(0x3e, "musl"), /does not use glibc/],
   ];
   for (const [name, bytes, reported] of rows) {
     await Deno.writeFile(`${folder}/${name}`, bytes);

@@ -182,7 +182,7 @@ Deno.test("npm: if there is no Deno for this system, the message says so and exp
   assert.deepEqual(lines, [""]);
   assert.equal(
     stated,
-    "flemma: There is no Deno for this system beside the package.\n" +
+    "flemma: The package for this system was not found, so there is no Deno.\n" +
       "  Install flemma again without --omit=optional or --no-optional, or put Deno on the PATH.\n",
   );
 });
@@ -205,8 +205,13 @@ test("if Deno itself cannot start, a filter prints the document unchanged, and f
     [gone("-q"), root, document, /The working folder cannot be used/],
     [gone(`advance ${root}/file`), root, "", /The working folder cannot be used/],
     [gone("status"), root, "", /The working folder cannot be used/],
-    ['"$0" approve', `${root}/file`, document, /HOME names \S+\/file, and \S+\/file is no folder/],
-    ['"$0" approve', `${root}/file/a/b`, document, /HOME names \S+\/file\/a\/b, and \S+\/file is no folder/],
+    ['"$0" approve', `${root}/file`, document, /HOME names \S+\/file, and \S+\/file is not a folder/],
+    [
+      '"$0" approve',
+      `${root}/file/a/b`,
+      document,
+      /HOME names \S+\/file\/a\/b, and \S+\/file is not a folder/,
+    ],
   ];
   for (const [line, home, out, reported] of rows) {
     const [code, stdout, stderr] = await run(line, home);

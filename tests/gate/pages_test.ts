@@ -1,6 +1,7 @@
 // The pages are complete: each stored file, each page in the index, no broken link.
 
 import assert from "node:assert/strict";
+import { PAGES } from "../../scripts/build/pages.ts";
 import { documentationPages } from "../../scripts/gate/documentation.ts";
 import { readHouse } from "../../scripts/gate/module_graph.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
@@ -63,7 +64,7 @@ Deno.test("the guide has twelve pages of at most 800 words each", async () => {
   assert.deepEqual(counts.filter(([, words]) => words > WORDS_OF_A_GUIDE_PAGE), []);
 });
 
-Deno.test("every link from page to page leads to an existing file and heading", async () => {
+Deno.test("every link from page to page leads to an existing heading and to a file that packages include", async () => {
   const pages = ["SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", ...await documentationPages()];
   const anchors = new Map<string, Set<string>>();
   const anchorsOf = (path: string) => {
@@ -76,14 +77,15 @@ Deno.test("every link from page to page leads to an existing file and heading", 
     anchors.set(path, found);
     return found;
   };
+  const packaged = [...PAGES, "docs/"].map((path) => `${ROOT}/${path}`);
   const broken: string[] = [];
   for (const page of pages) {
     const text = (await Deno.readTextFile(`${ROOT}/${page}`)).replace(/^(`{3,})[^\n]*\n[\s\S]*?^\1`*$/gm, "");
-    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+    for (const [, target] of text.matchAll(/(?:\]\(|src(?:set)?=")(?!https?:)([^)"\s]+)[)"]/g)) {
       const [file = "", anchor] = target!.split("#");
       const path = new URL(file === "" ? page.split("/").at(-1)! : file, `file://${ROOT}/${page}`).pathname;
       const there = await Deno.stat(path).then(() => true, () => false);
-      if (!there) broken.push(`${page}: ${target}`);
+      if (!there || !packaged.some((each) => path.startsWith(each))) broken.push(`${page}: ${target}`);
       else if (anchor !== undefined && !anchorsOf(path).has(anchor)) broken.push(`${page}: ${target}`);
     }
   }

@@ -10,7 +10,13 @@ import { formula } from "../../scripts/release/packages/formula.ts";
 import { run, Unusable } from "../../scripts/release/main.ts";
 import { type Checkout, obstaclesToPrepare, obstaclesToRelease } from "../../scripts/release/ready.ts";
 import { integrityIn, sbom } from "../../scripts/release/sbom.ts";
-import { compareVersions, entryOf, parseVersion, withVersion } from "../../scripts/release/version.ts";
+import {
+  compareVersions,
+  entryOf,
+  notesOf,
+  parseVersion,
+  withVersion,
+} from "../../scripts/release/version.ts";
 import { freshFolder } from "../folder.ts";
 
 Deno.test("versions follow semantic versioning, without build metadata", () => {
@@ -65,31 +71,31 @@ const READY: Checkout = {
 
 /** Each row is a checkout where all holds but one thing. */
 const UNREADY: readonly (readonly [string, Partial<Checkout>, RegExp])[] = [
-  ["a changed file", { changes: " M cli.ts\n" }, /not what is committed: cli\.ts\./],
-  ["an untracked file", { changes: "?? new.ts\n" }, /not what is committed: new\.ts\./],
+  ["a changed file", { changes: " M cli.ts\n" }, /uncommitted changes: cli\.ts\./],
+  ["an untracked file", { changes: "?? new.ts\n" }, /uncommitted changes: new\.ts\./],
   ["many changed files", { changes: " M a\n M b\n M c\n M d\n M e" }, /: a, b, c and 2 more\./],
-  ["an invalid version", { version: "1.2", changelog: "## 1.2\n\n- X.\n" }, /"1\.2" is no version/],
-  ["a version that is already released", { tags: ["v1.2.0"] }, /1\.2\.0 does not come after 1\.2\.0/],
-  ["a version before the last release", { tags: ["v1.10.0", "v1.3.0"] }, /does not come after 1\.10\.0/],
+  ["an invalid version", { version: "1.2", changelog: "## 1.2\n\n- X.\n" }, /"1\.2" is not a version/],
+  ["a version that is already released", { tags: ["v1.2.0"] }, /1\.2\.0 is not higher than 1\.2\.0/],
+  ["a version before the last release", { tags: ["v1.10.0", "v1.3.0"] }, /is not higher than 1\.10\.0/],
   [
     "no entry for the version in the changelog",
     { changelog: "## 1.1.0\n\n- Before.\n" },
-    /says nothing of 1\.2\.0/,
+    /no entry for 1\.2\.0/,
   ],
   [
     "an empty entry in the changelog",
     { changelog: "## 1.2.0\n\n## 1.1.0\n\n- Before.\n" },
-    /says nothing of 1\.2\.0/,
+    /no entry for 1\.2\.0/,
   ],
   [
     "only a longer version in the changelog",
     { changelog: "## 1.2.0-rc.1\n\n- X.\n" },
-    /says nothing of 1\.2\.0/,
+    /no entry for 1\.2\.0/,
   ],
   [
     "unreleased changes in the changelog",
     { changelog: `## Unreleased\n\n- New.\n\n${CHANGELOG}` },
-    /belong to no version/,
+    /changes without a version/,
   ],
 ];
 
@@ -120,12 +126,17 @@ Deno.test("a version is prepared from unreleased changes, and preparing the same
   const prepared = withVersion(changelog, "1.2.0", "2026-11-28");
   assert.equal(prepared, "# Changelog\n\n## 1.2.0 (2026-11-28)\n\n- New.\n\n## 1.1.0\n\n- Before.\n");
   assert.equal(entryOf(prepared, "1.2.0"), "- New.");
+  const linked = prepared.replace("New.", "[New](docs/a.md), [old](https://example.org/b).");
+  assert.equal(
+    notesOf(linked, "1.2.0", "https://example.org/files"),
+    "- [New](https://example.org/files/flemma-1.2.0/docs/a.md), [old](https://example.org/b).\n",
+  );
   const rows: [Checkout, string, RegExp][] = [
-    [checkout, "1.1.0", /does not come after 1\.1\.0/],
-    [checkout, "next", /no version/],
-    [{ ...checkout, changes: " M a" }, "1.2.0", /not what is committed/],
-    [{ ...checkout, changelog: CHANGELOG }, "1.3.0", /no change that is not released/],
-    [{ ...checkout, changelog: `${changelog}## 1.2.0\n\n- X.\n` }, "1.2.0", /has 1\.2\.0 already/],
+    [checkout, "1.1.0", /is not higher than 1\.1\.0/],
+    [checkout, "next", /not a version/],
+    [{ ...checkout, changes: " M a" }, "1.2.0", /uncommitted changes/],
+    [{ ...checkout, changelog: CHANGELOG }, "1.3.0", /no unreleased changes/],
+    [{ ...checkout, changelog: `${changelog}## 1.2.0\n\n- X.\n` }, "1.2.0", /already has 1\.2\.0/],
   ];
   for (const [each, version, reported] of rows) {
     assert.match(obstaclesToPrepare(each, version).map(({ message }) => message).join(), reported);
@@ -253,11 +264,11 @@ Deno.test("the Homebrew formula contains the given values and nothing else that 
       "ftp://a",
     ]
   ) {
-    assert.throws(() => formula({ ...FORMULA, address }), /no address/, address);
-    assert.throws(() => formula({ ...FORMULA, homepage: address }), /no address/, address);
+    assert.throws(() => formula({ ...FORMULA, address }), /not an address/, address);
+    assert.throws(() => formula({ ...FORMULA, homepage: address }), /not an address/, address);
   }
   for (const checksum of ["", "0".repeat(63), "0".repeat(65), "G".repeat(64), `${"0".repeat(64)}\n`]) {
-    assert.throws(() => formula({ ...FORMULA, checksum }), /no SHA-256/, checksum);
+    assert.throws(() => formula({ ...FORMULA, checksum }), /not a SHA-256/, checksum);
   }
 });
 
@@ -310,15 +321,15 @@ Deno.test("preparing a version changes the changelog and every place with the ve
     );
     const words = await release();
     assert.equal(words.code, 2);
-    assert.match(words.out, /^Say what to do\.\n\ndeno task release prepare VERSION\n/);
+    assert.match(words.out, /^Name a command\.\n\ndeno task release prepare VERSION\n/);
     const again = await release("prepare", "7.0.1");
     assert.equal(again.code, 1);
-    assert.match(again.out, /not what is committed: CHANGELOG\.md, deno\.json, editors.* and 1 more/);
+    assert.match(again.out, /uncommitted changes: CHANGELOG\.md, deno\.json, editors.* and 1 more/);
     const refused = await release("make", ...ORIGIN, "--dry-run");
     assert.equal(refused.code, 1);
     assert.match(
       refused.out,
-      /^What is here is not what is committed[^\n]*\n {2}Commit it or put it away\.\n$/,
+      /^There are uncommitted changes[^\n]*\n {2}Commit or stash them\.\n$/,
     );
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -327,21 +338,21 @@ Deno.test("preparing a version changes the changelog and every place with the ve
 
 /** Words that no command can use, with what is said of them. */
 const UNUSABLE: readonly (readonly [string, RegExp])[] = [
-  ["", /^Say what to do\.$/],
-  ["publish", /^"publish" is no command of this\.$/],
+  ["", /^Name a command\.$/],
+  ["publish", /^"publish" is not a command\.$/],
   ["prepare", /^prepare takes one version\.$/],
   ["prepare 1.0.0 2.0.0", /^prepare takes one version\.$/],
-  ["prepare 1.0.0 --dry-run", /^--dry-run does not belong to prepare\.$/],
+  ["prepare 1.0.0 --dry-run", /^--dry-run is not an option of prepare\.$/],
   ["make now", /^make takes no "now"\.$/],
   ["make --nope", /^Unknown option '--nope'/],
   ["make --homepage", /^Option '--homepage <value>' argument missing/],
-  ["make --homepage example.org", /^--address wants an address/],
-  ["make --address https://a.b/ --maintainer Ada", /^--maintainer wants a name and an address/],
-  ["make ORIGIN --deno /proc/none", /^There is no file \/proc\/none\.$/],
-  ["make ORIGIN --deno /proc", /^There is no file \/proc\.$/],
-  ["make ORIGIN --binary /etc/passwd", /^\/etc\/passwd is no program for Linux/],
-  ["make ORIGIN --deno /bin/sh --binary /bin/sh", /^--deno and --binary do not go together\.$/],
-  ["formula --homepage https://a.b/ --address https://a.b/ --checksum 12", /^--checksum wants a SHA-256/],
+  ["make --homepage example.org", /^--address needs an address/],
+  ["make --address https://a.b/ --maintainer Ada", /^--maintainer needs a name and an address/],
+  ["make ORIGIN --deno /proc/none", /^\/proc\/none: not found, or not a file\.$/],
+  ["make ORIGIN --deno /proc", /^\/proc: not found, or not a file\.$/],
+  ["make ORIGIN --binary /etc/passwd", /^\/etc\/passwd is not a program for Linux/],
+  ["make ORIGIN --deno /bin/sh --binary /bin/sh", /^Use either --deno or --binary\.$/],
+  ["formula --homepage https://a.b/ --address https://a.b/ --checksum 12", /^--checksum needs a SHA-256/],
 ];
 
 Deno.test("a release with unusable arguments is refused, and the message says what is wrong with them", async () => {

@@ -22,7 +22,7 @@ function findDeno() {
 const deno = findDeno();
 if (deno === null) {
   process.stderr.write(
-    "flemma: There is no Deno for this system beside the package.\n" +
+    "flemma: The package for this system was not found, so there is no Deno.\n" +
       "  Install flemma again without --omit=optional or --no-optional.\n",
   );
   process.exit(1);

@@ -18,7 +18,7 @@ export async function publicationOf(folder: string, version?: string): Promise<P
         new RegExp(`(version"?: ?)"${manifest.version.replaceAll(".", "\\.")}"`),
         (_, before) => `${before}"${version}"`,
       );
-      if (changed === text) throw new Error(`${file} does not say its version`);
+      if (changed === text) throw new Error(`${file} does not contain its version`);
       kept.set(file, text);
       await Deno.writeTextFile(`${folder}/${file}`, changed);
     }

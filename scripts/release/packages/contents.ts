@@ -2,6 +2,3 @@
 
 /** Shells with their file names for the completions of `flemma`. */
 export const COMPLETIONS = { bash: "flemma.bash", zsh: "_flemma", fish: "flemma.fish" } as const;
-
-/** Pages that packages include. */
-export const PAGES = ["CHANGELOG.md", "LICENSE", "NOTICES.md", "README.md"];

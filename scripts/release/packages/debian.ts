@@ -7,7 +7,7 @@ import { COMPLETIONS } from "./contents.ts";
 import { type Needs, needsOf } from "./elf.ts";
 import { output } from "./run.ts";
 import type { Staged } from "./stage.ts";
-import { UNREPORTED } from "./untold.ts";
+import { START_CHECKS } from "./start_checks.ts";
 
 /** What starts the program: a self-contained binary, an included Deno, or the Deno on the PATH. */
 export type Runtime =
@@ -37,14 +37,14 @@ const COMPLETIONS_AT: Readonly<Record<keyof typeof COMPLETIONS, string>> = {
 const LICENSES = ["LICENSE", "NOTICES.md"];
 
 const LAUNCHER = `#!/bin/sh
-# Starts flemma by the Deno that was installed with it, or by the one on the PATH.
+# Starts flemma with the Deno that was installed with it, or with the one on the PATH.
 deno=/usr/lib/flemma/deno
 [ -x "$deno" ] || deno=$(command -v deno) || {
-  echo "flemma: There is no Deno on the PATH." >&2
+  echo "flemma: Deno was not found on the PATH." >&2
   echo "  Install Deno 2.4.2 or later, for instance: npm install -g deno" >&2
   exit 1
 }
-${UNREPORTED}export DENO_NO_UPDATE_CHECK=1
+${START_CHECKS}export DENO_NO_UPDATE_CHECK=1
 exec "$deno" run --no-config --no-lock --cached-only --quiet -A /usr/lib/flemma/flemma.js "$@"
 `;
 
@@ -159,7 +159,7 @@ function control({ staged, maintainer, homepage }: DebianOptions, needs: Needs |
     "Description: agent loop on plain .chat files, for any editor",
     " Conversations with a model are text files that you write in your own editor and",
     " keep in git. What the model wants to run waits in the text until you approve it,",
-    " and runs in a sandbox of bubblewrap.",
+    " and runs in a sandbox.",
     ...(needs === null ? [" .", " This package needs a Deno, 2.4.2 or later, on the PATH."] : []),
     "",
   ].join("\n");
@@ -171,7 +171,7 @@ function copyright(pages: readonly string[], homepage: string, { kind }: Runtime
     `flemma comes from ${homepage}.`,
     ...(kind === "path"
       ? []
-      : ["Deno, the runtime in it, is under the MIT licence: Copyright 2018-2026 the Deno authors."]),
+      : ["Deno, the runtime in it, is under the MIT license: Copyright 2018-2026 the Deno authors."]),
     "",
     ...pages,
   ].join("\n");

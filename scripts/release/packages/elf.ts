@@ -15,10 +15,10 @@ export async function needsOf(path: string): Promise<Needs> {
   const bytes = await Deno.readFile(path);
   const isElf = bytes[0] === 0x7f && new TextDecoder().decode(bytes.subarray(1, 4)) === "ELF";
   const architecture = isElf ? ARCHITECTURES[bytes[0x12]! + 256 * bytes[0x13]!] : undefined;
-  if (architecture === undefined) throw new Error(`${path} is no program for Linux on x86_64 or arm64`);
+  if (architecture === undefined) throw new Error(`${path} is not a program for Linux on x86_64 or arm64`);
   const versions = new Set(
     new TextDecoder("latin1").decode(bytes).match(/GLIBC_2\.\d+/g)?.map((name) => Number(name.slice(8))),
   );
-  if (versions.size === 0) throw new Error(`${path} asks for no glibc`);
+  if (versions.size === 0) throw new Error(`${path} does not use glibc`);
   return { architecture, glibc: `2.${Math.max(...versions)}` };
 }

@@ -1,7 +1,7 @@
 // The formula for Homebrew. It installs the archive, and Homebrew's own Deno runs it.
 
 import { COMPLETIONS } from "./contents.ts";
-import { UNREPORTED } from "./untold.ts";
+import { START_CHECKS } from "./start_checks.ts";
 
 export interface FormulaOptions {
   readonly version: string;
@@ -16,10 +16,12 @@ export interface FormulaOptions {
 /** @throws if a URL or the checksum is invalid: it could change the meaning of the generated program */
 export function formula({ version, address, checksum, homepage }: FormulaOptions): string {
   for (const one of [address, homepage]) {
-    if (!isAddress(one)) throw new Error(`"${one}" is no address of a file or page: it begins with https://`);
+    if (!isAddress(one)) {
+      throw new Error(`"${one}" is not an address of a file or page: it must begin with https://`);
+    }
   }
   if (!/^[0-9a-f]{64}$/.test(checksum)) {
-    throw new Error(`"${checksum}" is no SHA-256: those are 64 hexadecimal digits`);
+    throw new Error(`"${checksum}" is not a SHA-256, which has 64 hexadecimal digits`);
   }
   return `class Flemma < Formula
   desc "Agent loop on plain .chat files, for any editor"
@@ -39,7 +41,7 @@ export function formula({ version, address, checksum, homepage }: FormulaOptions
     libexec.install "flemma.js", Dir["flemma-*"]
     (bin/"flemma").write <<~SH
       #!/bin/sh
-${UNREPORTED.replace(/^(?=.)/gm, "      ")}      export DENO_NO_UPDATE_CHECK=1
+${START_CHECKS.replace(/^(?=.)/gm, "      ")}      export DENO_NO_UPDATE_CHECK=1
       exec "#{Formula["deno"].opt_bin}/deno" run --no-config --no-lock --cached-only --quiet -A "#{libexec}/flemma.js" "$@"
     SH
     man1.install "flemma.1"

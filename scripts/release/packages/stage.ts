@@ -2,10 +2,10 @@
 
 import manifest from "../../../deno.json" with { type: "json" };
 import { bundleProgram } from "../../build/bundle.ts";
+import { copyPages } from "../../build/pages.ts";
 import { writeReferences } from "../../build/references.ts";
 import { versioned } from "../../build/versioned.ts";
-import { ROOT } from "../../gate/root.ts";
-import { COMPLETIONS, PAGES } from "./contents.ts";
+import { COMPLETIONS } from "./contents.ts";
 
 export interface Staged {
   /** Absolute path of the folder with the files. */
@@ -20,7 +20,7 @@ export async function stage(folder: string): Promise<Staged> {
   await Deno.mkdir(`${folder}/completions`, { recursive: true });
   await bundleProgram(`${folder}/flemma.js`);
   const parts = await versioned(`${folder}/flemma.js`);
-  for (const page of PAGES) await Deno.copyFile(`${ROOT}/${page}`, `${folder}/${page}`);
+  await copyPages(folder);
   await writeReferences(folder);
   for (const [shell, name] of Object.entries(COMPLETIONS)) {
     await Deno.writeTextFile(
