@@ -7,6 +7,8 @@ import type { CancelRequest } from "../../agent/runtime/cancel/request.ts";
 import type { OpenOptions, RunResult } from "../../agent/types.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { background, command, jobResults, Model, recordsIn, status, stopJob, until } from "./jobs.ts";
+import { parse } from "../../parser/mod.ts";
+import { documentJobs } from "../../parser/view/jobs.ts";
 import { inPlace, type Place, sessionOf, textOf } from "./place.ts";
 
 interface Ran {
@@ -218,49 +220,64 @@ testJobs("jobs end with the run, whatever ends it: the person", async (place) =>
   assert.match(jobResults(text)[0]?.[1] ?? "", /Stopped with the run/);
 });
 
-testJobs("another process lists and stops a job, and ends the wait for jobs", async (place) => {
-  const waits = Promise.withResolvers<void>();
-  const ids: string[] = [];
-  const model = new Model(
-    () => [background("echo up; sleep 600"), background("echo up; sleep 601")],
-    ({ jobs }) => (ids.push(...jobs), "Waiting."),
-    () => assert.fail("nothing is sent"),
-  );
-  const ran = run(place, model, "", {
-    settings: { overrides: { tools: { jobs: { wait: 300 } } } },
-    emit: ({ event }) => event === "request:finished" && model.asked.length === 2 && waits.resolve(),
+for (const named of ["its id", "the id of its call"]) {
+  testJobs(`another process lists and stops a job by ${named}, and ends the wait for jobs`, async (place) => {
+    const waits = Promise.withResolvers<void>();
+    const ids: string[] = [];
+    const model = new Model(
+      () => [background("echo up; sleep 600"), background("echo up; sleep 601")],
+      ({ jobs }) => (ids.push(...jobs), "Waiting."),
+      () => assert.fail("nothing is sent"),
+    );
+    const ending = new AbortController();
+    const ran = run(place, model, "", {
+      settings: { overrides: { tools: { jobs: { wait: 300 } } } },
+      emit: ({ event }) => event === "request:finished" && model.asked.length === 2 && waits.resolve(),
+      signal: ending.signal,
+    });
+    try {
+      await waits.promise;
+      const ask = async (request: CancelRequest) => {
+        const [found] = await liveRuns(place.environment);
+        assert.ok(found !== undefined);
+        const answer = await sendCancelRequest(found, request, { patience: 60_000 });
+        assert.ok(typeof answer === "object", String(answer));
+        return answer;
+      };
+      const listed = await ask({ kind: "list" });
+      assert.deepEqual(
+        listed.running.map(({ id, tool }) => [id, tool]).toSorted(),
+        [
+          [ids[0], "background job"],
+          [ids[1], "background job"],
+        ].toSorted(),
+      );
+      const [first = ""] = ids;
+      const call = documentJobs(parse(Deno.readFileSync(place.path("work.chat"))))
+        .find(({ id }) => id === first)?.result.id;
+      const text = named === "its id" ? first : call ?? "";
+      const stopped = await ask({ kind: "call", text });
+      assert.deepEqual(stopped.cancelled, [{ what: "job", id: first }]);
+      assert.deepEqual(stopped.running.map(({ id }) => id), [ids[1]]);
+      assert.equal((await ask({ kind: "call", text: "job_nobody" })).problem?.code, "unknown-call");
+      let ended = (await ask({ kind: "one" })).cancelled;
+      while (ended.length === 0) ended = (await ask({ kind: "one" })).cancelled;
+      assert.deepEqual(ended, [{ what: "jobs" }]);
+    } catch (thrown) {
+      // The run would wait for its jobs, and the failure would not be reported.
+      ending.abort();
+      throw thrown;
+    } finally {
+      await ran;
+    }
+    const { stop, text } = await ran;
+    assert.equal(stop.reason, "done");
+    const how = jobResults(text).map(([, body]) =>
+      /(Stopped by the user|Stopped with the run)/.exec(body)?.[1]
+    );
+    assert.deepEqual(how.toSorted(), ["Stopped by the user", "Stopped with the run"]);
   });
-  await waits.promise;
-  const ask = async (request: CancelRequest) => {
-    const [found] = await liveRuns(place.environment);
-    assert.ok(found !== undefined);
-    const answer = await sendCancelRequest(found, request, { patience: 60_000 });
-    assert.ok(typeof answer === "object", String(answer));
-    return answer;
-  };
-  const listed = await ask({ kind: "list" });
-  assert.deepEqual(
-    listed.running.map(({ id, tool }) => [id, tool]).toSorted(),
-    [
-      [ids[0], "background job"],
-      [ids[1], "background job"],
-    ].toSorted(),
-  );
-  const [first = ""] = ids;
-  const stopped = await ask({ kind: "call", text: first });
-  assert.deepEqual(stopped.cancelled, [{ what: "job", id: first }]);
-  assert.deepEqual(stopped.running.map(({ id }) => id), [ids[1]]);
-  assert.equal((await ask({ kind: "call", text: "job_nobody" })).problem?.code, "unknown-call");
-  let ended = (await ask({ kind: "one" })).cancelled;
-  while (ended.length === 0) ended = (await ask({ kind: "one" })).cancelled;
-  assert.deepEqual(ended, [{ what: "jobs" }]);
-  const { stop, text } = await ran;
-  assert.equal(stop.reason, "done");
-  const how = jobResults(text).map(([, body]) =>
-    /(Stopped by the user|Stopped with the run)/.exec(body)?.[1]
-  );
-  assert.deepEqual(how.toSorted(), ["Stopped by the user", "Stopped with the run"]);
-});
+}
 
 for (const sandbox of ["true", "false"]) {
   testJobs(

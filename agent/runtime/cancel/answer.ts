@@ -3,6 +3,7 @@
 import type { Problem } from "../../../base/problem.ts";
 import type { Cancelled } from "../../../cycle/mod.ts";
 import { callAtLine, resolveTargets } from "../../../cycle/plan/targets.ts";
+import { jobOf } from "../../../parser/view/jobs.ts";
 import type { Call, Chat } from "../../../parser/types.ts";
 import type { CancelAnswer, CancelRequest } from "./request.ts";
 
@@ -55,11 +56,11 @@ function carryOut(request: CancelRequest, run: Cancellable): Done {
       const found = resolveTargets(run.chat, { kind: "id", text: request.text });
       if (!found.ok) return { problem: found.problem };
       const [id = ""] = found.value;
-      return cancelCall(id, run) ?? { problem: notRunning(id, run) };
+      return cancelCall(id, run) ?? stopJobOf(id, run) ?? { problem: notRunning(id, run) };
     }
     case "line": {
       const at = callAtLine(run.chat, request.line);
-      return (at.ok ? cancelCall(at.value, run) : null) ?? first(run);
+      return (at.ok ? cancelCall(at.value, run) ?? stopJobOf(at.value, run) : null) ?? first(run);
     }
   }
 }
@@ -92,6 +93,13 @@ function cancelCall(id: string, run: Cancellable): { readonly cancelled: readonl
   const tool = run.running.find((call) => call.id === id)?.name;
   if (tool === undefined || !run.cancelCall(id)) return null;
   return { cancelled: [{ what: "call", id, tool }] };
+}
+
+/** Stops the background job that a call started. */
+function stopJobOf(id: string, run: Cancellable): { readonly cancelled: readonly Cancelled[] } | null {
+  const result = run.chat.result(id);
+  const job = result === undefined ? null : jobOf(result);
+  return job !== null && run.stopJob(job) ? { cancelled: [{ what: "job", id: job }] } : null;
 }
 
 function notRunning(id: string, { running, requesting, jobs }: Cancellable): Problem {
