@@ -109,7 +109,7 @@ export async function openRead(
 /** Opens a text, for the parts of this program, which may pass options of several functions together. */
 export async function chatInMemory(
   bytes: Uint8Array,
-  options: MemoryOptions & Partial<Pick<RuntimeOptions, "jobs" | "jobKeeper">> = {},
+  options: MemoryOptions & Partial<Pick<RuntimeOptions, "jobs" | "jobKeeper" | "isAside">> = {},
 ): Promise<Outcome<Session>> {
   const system = systemFor("chatInMemory");
   if (!system.ok) return system;

@@ -188,6 +188,7 @@ class Compaction {
     return await this.#opened.again(bytes, {
       ...this.#options,
       compacts: false,
+      isAside: true,
       settings: { ...settings, overrides: { ...settings.overrides, ...own, hooks: SILENT } },
       emit: (event) => this.#hear(event),
     });

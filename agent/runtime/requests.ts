@@ -33,7 +33,7 @@ export function createRequestParts(
     readonly blockers: () => readonly Diagnostic[];
     readonly pause: Pause | undefined;
   },
-  { environment, provider, fetch, stream = true, retry = true, limiter, batch }: RuntimeOptions,
+  { environment, provider, fetch, stream = true, retry = true, limiter, batch, isAside }: RuntimeOptions,
   emit: Emit,
 ):
   & Pick<Runtime, "offered" | "templatedTools" | "unknownTools" | "toolsReady" | "evaluated" | "isTrusted">
@@ -66,6 +66,7 @@ export function createRequestParts(
     retry,
     limiter,
     batch,
+    isAside,
     helpers: helperPlace(settings, environment, store.path),
     usage: openUsageLog(environment),
     limits,

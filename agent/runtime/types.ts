@@ -103,6 +103,8 @@ export interface Runtime {
 export type RuntimeOptions = ChatOptions & Partial<GuardedOptions> & AskingOptions & {
   readonly environment: Environment;
   readonly readOnly: boolean;
+  /** True if neither the requests nor their replies are part of the document, as for a summary. @default false */
+  readonly isAside?: boolean;
   /** The batch that takes the requests. @default requests go to the provider */
   readonly batch?: BatchedRequest;
   /** True if runs of the document may have background jobs. */

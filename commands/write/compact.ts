@@ -130,6 +130,7 @@ function openerOf(
       ...host.value,
       settings: { ...settings, overrides: { ...settings.overrides, ...own, hooks: SILENT } },
       path: session.path,
+      isAside: true,
       emit,
       signal: interrupts.signal,
     });

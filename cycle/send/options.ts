@@ -84,6 +84,8 @@ export interface SendOptions {
    * sends together
    */
   readonly limits?: RunLimits;
+  /** True if neither the requests nor their replies are part of the document, as for a summary. @default false */
+  readonly isAside?: boolean;
   /** True to repeat a request that may succeed later, as long as no part of a reply arrived. @default true */
   readonly retry?: boolean;
   /**

@@ -195,6 +195,7 @@ class Sends {
     if (answer !== null && prepared.log instanceof ThinkingLog) {
       if (await sha256(bodyBytes(prepared.request)) !== answer.body) prepared.log.forget();
     }
+    if (this.#options.isAside === true && prepared.log instanceof ThinkingLog) prepared.log.setAside();
     const warnings = [...reported.splice(0), ...prepared.warnings.filter((words) => this.#isNew(words))];
     const outcome = await this.#overNetwork(
       signal,

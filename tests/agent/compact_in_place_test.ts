@@ -181,6 +181,24 @@ for (
     }));
 }
 
+Deno.test("after a compaction that failed, the next run does not say that earlier text has changed", () =>
+  inPlace(async (place) => {
+    place.write("work.chat", QUESTION);
+    const model = new Model(60);
+    model.summary = () => "y".repeat(130_000);
+    // The last reply has to be longer than the smallest text that is cached.
+    const tools: readonly OwnTool[] = [{
+      ...ECHO,
+      execute: () => ({ success: true, output: "z".repeat(20_000) }),
+    }];
+    const { stop } = await run(place, model, `${COMPACT}, prune_over: 30000`, { tools, window: 60_000 });
+    assert.deepEqual([stop.reason, model.summaries.length], ["context-full", 1]);
+    const asked = model.asked.length;
+    const { events } = await run(place, model, "on_full: stop", { tools, window: 80_000 });
+    assert.ok(model.asked.length > asked);
+    assert.ok(!JSON.stringify(events).includes("Earlier text"), JSON.stringify(events));
+  }));
+
 for (const [change, reason] of [["below", "done"], ["above", "conflict"]] as const) {
   Deno.test(`text that arrives ${change} the last reply while the summary is made: ${reason}`, () =>
     inPlace(async (place) => {

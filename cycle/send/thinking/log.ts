@@ -48,6 +48,7 @@ export class ThinkingLog {
   readonly #received: { readonly key: string; readonly text: string }[] = [];
   readonly #dropped: DroppedThinking[] = [];
   #isForgotten = false;
+  #isAside = false;
 
   constructor(
     { digests, evaluation, outline }: Preserved,
@@ -62,6 +63,11 @@ export class ThinkingLog {
   /** Makes later requests omit the received thinking, because the reply belongs to another text than this request. */
   forget(): void {
     this.#isForgotten = true;
+  }
+
+  /** Makes the next request of the document ignore this one, because neither it nor its reply is part of the document. */
+  setAside(): void {
+    this.#isAside = true;
   }
 
   note(effect: Effect): void {
@@ -123,8 +129,7 @@ export class ThinkingLog {
     return [
       ...(stale.length === 0 ? [] : [{ kind: "stale" as const, keys: stale }]),
       ...(unread.length === 0 ? [] : [{ kind: "unread" as const, keys: unread }]),
-      ...(sent === null ? [] : [sent]),
-      ...records,
+      ...(this.#isAside ? [] : [...(sent === null ? [] : [sent]), ...records]),
     ];
   }
 
