@@ -55,6 +55,11 @@ export const OLD_KEYS: Readonly<Record<string, OldKey>> = {
   "tools.mcporter.exclude": { says: "has no effect; use mcp.servers.NAME.exclude for each server" },
 };
 
+/** True if a warning about a settings file is about a key that this program shares with the editor plugin. */
+export function isAboutEditorsKey(warning: string): boolean {
+  return warning.endsWith(EDITORS.says);
+}
+
 export function oldKey(key: string): OldKey | null {
   return Object.hasOwn(OLD_KEYS, key) ? OLD_KEYS[key]! : null;
 }

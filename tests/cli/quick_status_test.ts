@@ -71,3 +71,21 @@ test("status refuses a text that is not a document, and says so only once", asyn
     assert.equal(stderr.match(/is not valid UTF-8/g)?.length, 1, stderr);
   }
 });
+
+test("warnings about settings files are counted, and not those about keys of the editor plugin", async (place) => {
+  const lineOf = async (settings: string) => {
+    place.settings(settings);
+    const { stdout } = await place.run(["status", "a.chat"]);
+    return /^settings: .*$/m.exec(stdout)?.[0] ?? null;
+  };
+  for (const text of [SETTLED, `\`\`\`yaml\nflemma: { model: m }\n\`\`\`\n\n${SETTLED}`]) {
+    place.write("a.chat", text);
+    assert.equal(await lineOf("ui: { usage: {} }\n"), null);
+    assert.equal(
+      await lineOf("ui: { usage: {} }\nlogging: { level: debug }\n"),
+      "settings: 1 warning, see: flemma config check a.chat",
+    );
+    const checked = await place.run(["config", "check", "a.chat"]);
+    assert.match(checked.stdout + checked.stderr, /"logging" has no effect/);
+  }
+});

@@ -17,13 +17,14 @@ export async function bySession(
   const opened = await openAsRead(invocation, read, subject);
   if ("exit" in opened) return opened.exit;
   await using session = opened;
-  const { sandbox, settings, loaded: { notices }, blockers, doubts } = session;
+  const { sandbox, settings, loaded: { notices, warnings }, blockers, doubts } = session;
   const holder = await session.holder();
   const calls = await session.calls();
   return await tell({
     environment: session.environment,
     settings,
     notices,
+    warnings,
     calls,
     steps: calls.some(({ status }) => status === "running") ? [] : await session.plan(),
     blockers,

@@ -4,6 +4,7 @@ import type { Environment } from "../../../base/environment.ts";
 import { joinNames } from "../../../base/names.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
 import { operands } from "../../../base/shell_word.ts";
+import { plural } from "../../../base/text/plural.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
 import type { WaitingRun } from "../../../agent/runtime/cancel/waiting_run.ts";
 import type { InstructionFile } from "../../../agent/conversation/instructions/list.ts";
@@ -48,6 +49,8 @@ export interface StatusView extends StatusFacts {
   readonly environment: Environment;
   /** Problems that are shown first. */
   readonly notices: readonly Problem[];
+  /** Warnings about settings files. */
+  readonly warnings: readonly string[];
   readonly rules: Outcome<readonly ProposedRule[]>;
   sandbox(): Promise<RunSandbox>;
   /** Reasons for the decision about each call, by id. */
@@ -64,6 +67,8 @@ export interface Report extends StatusFacts {
   readonly fill: Fill;
   /** The project's instruction files that the document includes. */
   readonly instructions: readonly InstructionFile[];
+  /** Number of warnings about settings files, without those about keys of the editor plugin. */
+  readonly warned: number;
   /** Background jobs whose results are not in the document. */
   readonly jobs: readonly JobView[];
 }
@@ -103,6 +108,9 @@ export function reportLines(
   }
   if (settings.run.wait_for_limit > 0) {
     lines.push(`waits for limits: up to ${formatDuration(settings.run.wait_for_limit)} in a run`);
+  }
+  if (report.warned > 0) {
+    lines.push(`settings: ${plural(report.warned, "warning")}, see: ${formatCommand("config check", file)}`);
   }
   lines.push(`sandbox: ${sandbox}`);
   for (const doubt of report.doubts) lines.push(`trust: ${doubt}`);

@@ -27,13 +27,14 @@ export async function withoutSession(
   const { path } = read;
   const { status, subject } = await settledStatus(host, read);
   if (status === null || subject === undefined) return { view: null, subject };
-  const { settings, loaded: { notices } } = subject;
+  const { settings, loaded: { notices, warnings } } = subject;
   const holder = path === null ? null : await holderOf(path, environment, settings.lock.place);
   const view: StatusView = {
     ...status,
     environment: subject.environment,
     settings,
     notices,
+    warnings,
     calls: [],
     holder,
     waiting: holder === null && path !== null ? await waitingRun(path, environment) : null,

@@ -55,6 +55,7 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
     jobs: path === null ? [] : await jobsOf(environment, path, chat),
     fill: contextFill(settings, chat.byteLength, used),
     instructions: await instructionsOf(view, read),
+    warned: await warnedOf(view.warnings),
   };
   if (switchOption(given, "json") === true) {
     const { callJson, reportJson, sandboxSummary } = await import("./json.ts");
@@ -71,6 +72,13 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
   });
   writeLines(`${lines.join("\n")}\n`);
   return Exit.ok;
+}
+
+/** Counts warnings about settings files. Most people have none; then the list of old keys is not loaded. */
+async function warnedOf(warnings: readonly string[]): Promise<number> {
+  if (warnings.length === 0) return 0;
+  const { isAboutEditorsKey } = await import("../../../config/data/old_keys.ts");
+  return warnings.filter((warning) => !isAboutEditorsKey(warning)).length;
 }
 
 /** Lists the project's instruction files, if the document includes them. */
