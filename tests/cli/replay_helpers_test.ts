@@ -181,3 +181,14 @@ Deno.test("a script names the helpers that its replies belong to, whichever of t
     assert.match(place.read("notes.chat"), /Done\./);
     assert.equal(model.remaining, 0);
   }));
+
+Deno.test("where nothing was replayed, only the reason is printed, without a count", () =>
+  withScene(async (place) => {
+    place.write("a.chat", "@You:\nHi.\n");
+    const { stderr } = await place.exits(1, ["replay", "run", "a.chat", "none.chat"]);
+    assert.equal(
+      stderr,
+      "a.chat: a.chat has no calls with results, so nothing was replayed.\n  Name a document in which tools ran.\n" +
+        "none.chat: There is no file none.chat.\n  Name a document in which tools ran.\n",
+    );
+  }));

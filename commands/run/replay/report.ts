@@ -44,7 +44,7 @@ export function plainLines({ file, played, problem }: Replayed): readonly string
       `${file}:${each.recorded.line}: ${each.recorded.name} ${each.recorded.id}: ${whySkipped(each)}`
     ),
     ...problem === null ? [] : [`${file}: ${problem.message}`, ...problem.next ? [`  ${problem.next}`] : []],
-    `${file}: ${counts.join(", ")}`,
+    ...played.length === 0 && problem !== null ? [] : [`${file}: ${counts.join(", ")}`],
   ].map((line) => visible(line));
 }
 
