@@ -177,7 +177,7 @@ export class RunLimits {
           `Not sent: no price is known for ${model} of ${provider}, so flemma cannot enforce run.max_cost.`,
         next:
           `Set its price (providers.${provider}.models.${model}.prices in your settings), or limit the run ` +
-          "with --max-tokens.",
+          "with run.max_tokens (--max-tokens).",
       };
     }
     if (serverToolCost === null) {
@@ -185,7 +185,7 @@ export class RunLimits {
         code: "price-unknown",
         message:
           `Not sent: no price is known for the tools that ${provider} runs, so flemma cannot enforce run.max_cost.`,
-        next: "Switch them off (server_tools), or limit the run with --max-tokens.",
+        next: "Switch them off (server_tools), or limit the run with run.max_tokens (--max-tokens).",
       };
     }
     const next = expectedCost(tokens, prices, this.#last) + serverToolCost;
@@ -195,7 +195,7 @@ export class RunLimits {
       code: "budget-reached",
       message: `Not sent: the next request would cost about ${dollars(next)}, and ${dollars(spent)} of ` +
         `${dollars(most)} is spent (run.max_cost).`,
-      next: `Raise --max-cost to ${roundUp(spent + next)}, or run.max_cost where it is set.`,
+      next: raise("max_cost", roundUp(spent + next)),
     };
   }
 
@@ -209,7 +209,7 @@ export class RunLimits {
       message:
         `Not sent: the next request would use about ${next} tokens, and ${spent} of ${most} are used ` +
         "(run.max_tokens).",
-      next: `Raise --max-tokens to ${roundUp(spent + next)}, or run.max_tokens where it is set.`,
+      next: raise("max_tokens", roundUp(spent + next)),
     };
   }
 
@@ -248,6 +248,11 @@ function costAtMost({ prices, usage }: UsageRecord): number {
 
 function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
+}
+
+/** Returns how to raise a limit: where it is set, which works in editors too, or for one command. */
+function raise(key: "max_cost" | "max_tokens", to: string): string {
+  return `Raise run.${key} to ${to} where it is set, or for one command: --${key.replace("_", "-")} ${to}`;
 }
 
 /** Rounds an amount up to two digits, so that a person can type it. */

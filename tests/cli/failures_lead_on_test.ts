@@ -213,7 +213,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     text: `@You:\n${"word ".repeat(50_000)}\n`,
     args: [...ADVANCE, "--max-cost", "0.001"],
     exit: 3,
-    lead: ({ found, follow }) => follow([...ADVANCE, "--max-cost", found(/--max-cost to ([\d.]+\d)/)]),
+    lead: ({ found, follow }) => follow([...ADVANCE, "--max-cost", found(/--max-cost ([\d.]+\d)/)]),
   },
   "an unknown key in the settings": {
     prepare: (place) => place.settings("modle: claude-haiku-5-5\n"),
