@@ -162,7 +162,7 @@ async function inSettings(document: OpenDocument, line: number, before: string):
   const settings = block.language === "lua" ? path : path.slice(1);
   const node = nodeOf(settings);
   if (node === null) return NONE;
-  if (isValue) return { typed, offers: await values(document, settings, node) };
+  if (isValue) return { typed, offers: await values(document, { path: settings, typed }, node) };
   if (node.node !== "group") return NONE;
   const offers = Object.entries(node.members)
     .map(([text, member]) => ({ text, kind: KIND.property, detail: member.doc }));
@@ -179,9 +179,14 @@ function nodeOf(path: readonly string[]): Node | null {
 }
 
 /** Returns the values of a setting that are words: choices, true and false, models and presets. */
-async function values(document: OpenDocument, path: readonly string[], node: Node): Promise<Offer[]> {
+async function values(
+  document: OpenDocument,
+  { path, typed }: { readonly path: readonly string[]; readonly typed: string },
+  node: Node,
+): Promise<Offer[]> {
   const value = (text: string): Offer => ({ text, kind: KIND.value });
-  if (path.join(".") === "model") return await models(document);
+  if (["model", "context.compact_model"].includes(path.join("."))) return await models(document, typed);
+  if (path.join(".") === "provider") return await providers(document);
   if (node.node === "group" && node.list !== undefined || path.at(-1) === "auto_approve") {
     const session = await document.openReadOnly();
     const presets = session.ok ? Object.keys(session.value.settings.tools.presets) : [];
@@ -194,12 +199,25 @@ async function values(document: OpenDocument, path: readonly string[], node: Nod
   return type.is === "custom" && type.words !== undefined ? type.words.map(value) : [];
 }
 
-async function models(document: OpenDocument): Promise<Offer[]> {
+/** Returns the models of the provider; if none of them begins as typed, those of the providers that have such names. */
+async function models(document: OpenDocument, typed: string): Promise<Offer[]> {
   const session = await document.openReadOnly();
   if (!session.ok) return [];
   const { settings } = session.value;
-  const { modelNames } = await import("../../../agent/views/model_names.ts");
-  return modelNames(settings).map((text) => ({ text, kind: KIND.value }));
+  const { modelNames, modelsNamedLike } = await import("../../../agent/views/model_names.ts");
+  const own = modelNames(settings);
+  if (typed === "" || own.some((name) => name.startsWith(typed))) {
+    return own.map((text) => ({ text, kind: KIND.value }));
+  }
+  return modelsNamedLike(settings, typed)
+    .map(({ name, provider }) => ({ text: name, kind: KIND.value, detail: `needs provider: ${provider}` }));
+}
+
+async function providers(document: OpenDocument): Promise<Offer[]> {
+  const session = await document.openReadOnly();
+  if (!session.ok) return [];
+  const { providersFor } = await import("../../../agent/views/model_names.ts");
+  return providersFor(session.value.settings).map((text) => ({ text, kind: KIND.value }));
 }
 
 function isTexts(value: unknown): value is readonly string[] {
