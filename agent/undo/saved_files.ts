@@ -111,7 +111,8 @@ export class SavedFiles {
       const same = after === null || after === undefined
         ? after === change.before
         : change.before !== null && sameBytes(after, change.before);
-      if (same) await this.#inState(() => this.#remove(root, place));
+      // The ledger keeps the size until changes are counted again.
+      if (same) await this.#inState(() => removeIfThere(place));
       else if (after !== null && after !== undefined) {
         await this.#put(root, place, await encode(change, after));
       }
@@ -131,12 +132,6 @@ export class SavedFiles {
       }
       await replaceSmallFile(place, bytes, { durable: true });
     });
-  }
-
-  async #remove(root: string, place: string): Promise<void> {
-    const size = await sizeOf(place);
-    await removeIfThere(place);
-    this.#ledger(root).add(-size);
   }
 
   #ledger(root: string): SizeLedger {

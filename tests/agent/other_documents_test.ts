@@ -143,6 +143,12 @@ const MADE: readonly (readonly [
     endedAt(environment, "1000");
   }, false],
   ["commands ended without a beginning", (_, others) => others.end(), false],
+  ["commands ended once before it was saved", async ({ environment }, others) => {
+    await others.begin(() => true);
+    await others.end();
+    endedAt(environment, "1000");
+    await others.end();
+  }, false],
   ["the record of their end is damaged", ({ environment }) => endedAt(environment, "x"), true],
   [
     "commands of a killed run are not settled",

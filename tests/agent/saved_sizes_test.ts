@@ -76,6 +76,7 @@ Deno.test("the limit holds, also with many changes, after a kill and with two ru
       await (at % 2 === 0 ? one : other).change("y".repeat(500));
       assert.ok(sum() <= 100_000, `${at}: ${sum()}`);
     }
+    assert.ok(sum() > 80_000, `only the oldest changes are removed: ${sum()}`);
     Deno.writeTextFileSync(`${folder}/state/flemma/undo/size`, "12\nbroken");
     for (let at = 0; at < 3; at++) await one.change("z".repeat(20_000));
     assert.ok(sum() <= 100_000, `${sum()}`);
@@ -97,5 +98,23 @@ Deno.test("two ledgers of one file agree, and a long or broken one must be count
     assert.equal(one.add(1), null);
     Deno.writeTextFileSync(`${folder}/size`, "1\n".repeat(40_000));
     assert.equal(one.add(1), null);
+    return Promise.resolve();
+  }));
+
+Deno.test("a ledger that begins again is read from its beginning, also if the file system gives the new file the number of the old one", () =>
+  inFolder((folder) => {
+    const ledger = new SizeLedger(`${folder}/size`);
+    ledger.begin(100);
+    const { statSync } = Deno.FsFile.prototype;
+    Deno.FsFile.prototype.statSync = function () {
+      return { ...statSync.call(this), ino: 7 };
+    };
+    try {
+      assert.equal(ledger.add(5), 105);
+      ledger.begin(1000);
+      assert.equal(ledger.add(5), 1005);
+    } finally {
+      Deno.FsFile.prototype.statSync = statSync;
+    }
     return Promise.resolve();
   }));
