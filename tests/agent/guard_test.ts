@@ -576,6 +576,19 @@ test("a run whose commands live on goes on with the document: what others replac
   }
 });
 
+test("a guard that goes on with a document compares with the text that it goes on with", async (place) => {
+  const host = await place.guard();
+  await host.guard.open();
+  await host.guard.begin();
+  place.write(FORGED);
+  const store = new MemoryStore(Deno.readFileSync(place.path), place.path);
+  assert.equal(await host.guard.continueWith({ store, emit: () => {} }), null);
+  // The person's editor saves the same text by renaming.
+  place.replace(FORGED);
+  await host.guard.end();
+  assert.equal(host.guard.tampered, null);
+});
+
 test("the end of commands closes no check of another run whose commands live", async (place) => {
   const host = await place.guard();
   await host.guard.begin();
