@@ -3,13 +3,13 @@
 import program from "../../deno.json" with { type: "json" };
 import type { Environment } from "../../base/environment.ts";
 import { nearest } from "../../base/names.ts";
-import { failed, failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import type { SignIn } from "../../tools/mcp/sign_in/types.ts";
 import type { StartedSignIn } from "../../tools/mcp/sign_in/flow.ts";
 import { helperPlace } from "./helper_place.ts";
-import { type KnownSignIn, signInOwner, SignIns } from "./sign_ins.ts";
+import { type KnownSignIn, type RemovedSignIn, signInOwner, SignIns } from "./sign_ins.ts";
 
 /** A server to which the person can sign in. */
 export interface ServerSignIn {
@@ -19,8 +19,7 @@ export interface ServerSignIn {
   begin(redirectUrl: string): Promise<Outcome<StartedSignIn>>;
   /** Keeps a sign-in; returns where. */
   keep(signIn: SignIn): Promise<KnownSignIn["kept"]>;
-  /** Removes the sign-in; false if there was none. */
-  remove(): Promise<boolean>;
+  remove(): Promise<RemovedSignIn>;
 }
 
 /** Returns the server of a name. Fails with `usage` if the person cannot sign in there. */
@@ -71,31 +70,19 @@ export async function serverSignIn(
   const { openNetwork } = await import("../../providers/http/network.ts");
   return success({
     port: oauth?.callback_port ?? 0,
-    begin: async (redirectUrl) => {
-      try {
-        return await beginSignIn({
-          name,
-          url,
-          oauth,
-          version: program.version,
-          fetch: singleRequests((url) => openNetwork(url, environment)),
-          previous: await store.read(),
-          wanted: await store.wanted(),
-          redirectUrl,
-        });
-      } catch (thrown) {
-        return failed(keyringProblem(name, thrown));
-      }
-    },
+    begin: async (redirectUrl) =>
+      await beginSignIn({
+        name,
+        url,
+        oauth,
+        version: program.version,
+        fetch: singleRequests((url) => openNetwork(url, environment)),
+        // A keyring that refuses counts as none; `keep` then reports where the new sign-in is.
+        previous: await store.read().catch(() => null),
+        wanted: await store.wanted(),
+        redirectUrl,
+      }),
     keep: (signIn) => store.alone(() => store.keep(signIn)),
-    remove: () => store.alone(() => store.remove()),
+    remove: () => store.alone(() => store.removeAll()),
   });
-}
-
-function keyringProblem(name: string, thrown: unknown): Problem {
-  return {
-    code: "mcp-sign-in-failed",
-    message: `The sign-in at the MCP server ${name} cannot be read: ${thrownText(thrown)}.`,
-    next: `Unlock the keyring, or remove the sign-in: flemma auth mcp ${operands(name)} --remove`,
-  };
 }

@@ -1,7 +1,7 @@
 // Keeps sign-ins at MCP servers: their tokens in the system's keyring, or in a file that is hidden from commands.
 
 import type { Environment } from "../../base/environment.ts";
-import { readOrNull, removeIfThere, replaceSmallFile } from "../../base/files.ts";
+import { isNoFile, readOrNull, removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import { signInsFolder } from "../../base/folders.ts";
 import { quickHash } from "../../base/hash.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -34,8 +34,19 @@ export interface KnownSignIn extends SignInOwner {
 interface Entry extends KnownSignIn {
   /** Name of the entry in the keyring. */
   readonly service: string;
+  /** Earlier entries in the keyring that could not be removed yet. */
+  readonly left?: readonly string[];
   /** The sign-in, if no keyring has it. */
   readonly secret?: SignIn;
+}
+
+/** The result of removing a sign-in. */
+export interface RemovedSignIn {
+  /** False if there was none. */
+  readonly removed: boolean;
+  /** Entries that are still in the keyring, and why. */
+  readonly left: readonly string[];
+  readonly reason: string;
 }
 
 /** Kind of the entry in keyrings. */
@@ -93,7 +104,8 @@ export class SignIns implements SignInStore {
     // A keyring that refuses counts as none.
     const problem = await keyring?.store(service, KIND, JSON.stringify(signIn));
     const kept = problem === null ? "keyring" : "file";
-    await this.#save({
+    const old = keyringEntries(before).filter((each) => kept === "file" || each !== service);
+    const entry: Entry = {
       name,
       url,
       file,
@@ -103,23 +115,41 @@ export class SignIns implements SignInStore {
       wanted: wanted ?? before?.wanted ?? [],
       kept,
       service,
+      ...(old.length === 0 ? {} : { left: old }),
       ...(kept === "file" ? { secret: signIn } : {}),
-    });
-    if (before !== null && before.kept === "keyring" && before.service !== service) {
-      await keyring?.remove(before.service, KIND);
+    };
+    await this.#save(entry);
+    if (old.length > 0) {
+      const { left } = await this.#clear(old);
+      if (left.length < old.length) await this.#save({ ...entry, left });
     }
     return kept;
   }
 
   async remove(): Promise<boolean> {
+    return (await this.removeAll()).removed;
+  }
+
+  /** Removes the sign-in on this machine in any case, and from the keyring if that works. */
+  async removeAll(): Promise<RemovedSignIn> {
     const entry = await this.#entry();
-    if (entry === null) return false;
-    if (entry.kept === "keyring") {
-      const removed = await this.#keyring()?.remove(entry.service, KIND);
-      if (removed?.ok === false) throw new Error(removed.problem.message);
+    const cleared = await this.#clear(keyringEntries(entry));
+    if (entry !== null) await removeIfThere(this.#path);
+    return { removed: entry !== null, ...cleared };
+  }
+
+  /** Removes entries from the keyring; returns those that are still there, and why. */
+  async #clear(services: readonly string[]): Promise<Omit<RemovedSignIn, "removed">> {
+    const keyring = services.length === 0 ? null : this.#keyring();
+    const left: string[] = [];
+    let reason = "No keyring is available.";
+    for (const service of services) {
+      const removed = await keyring?.remove(service, KIND);
+      if (removed?.ok === true) continue;
+      left.push(service);
+      if (removed !== undefined) reason = removed.problem.message;
     }
-    await removeIfThere(this.#path);
-    return true;
+    return { left, reason };
   }
 
   async wanted(): Promise<readonly string[]> {
@@ -165,11 +195,27 @@ export class SignIns implements SignInStore {
   }
 }
 
+/** Returns the entries of a sign-in in the keyring. */
+function keyringEntries(entry: Entry | null): string[] {
+  if (entry === null) return [];
+  return [...new Set([...entry.left ?? [], ...(entry.kept === "keyring" ? [entry.service] : [])])];
+}
+
+/** Members that every entry has. */
+const TEXTS = ["name", "url", "issuer", "kept", "service"];
+
+/** A damaged file counts as none: the person signs in again. */
 async function readEntry(path: string): Promise<Entry | null> {
-  const bytes = await readOrNull(path);
-  if (bytes === null) return null;
-  const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-  return isObject(value) ? value as unknown as Entry : null;
+  try {
+    const bytes = await readOrNull(path);
+    const value: unknown = bytes === null ? null : JSON.parse(new TextDecoder().decode(bytes));
+    const isEntry = isObject(value) && TEXTS.every((name) => typeof value[name] === "string") &&
+      Array.isArray(value.wanted);
+    return isEntry ? value as unknown as Entry : null;
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError || isNoFile(thrown)) return null;
+    throw thrown;
+  }
 }
 
 /** Lists all sign-ins, without their tokens, in the order of their names. */
@@ -180,7 +226,7 @@ export async function knownSignIns(environment: Environment): Promise<KnownSignI
     for await (const { name } of Deno.readDir(folder)) {
       const entry = name.endsWith(".json") ? await readEntry(`${folder}/${name}`) : null;
       if (entry === null) continue;
-      const { secret: _, service: __, ...known } = entry;
+      const { secret: _, service: __, left: ___, ...known } = entry;
       found.push(known);
     }
   } catch (thrown) {

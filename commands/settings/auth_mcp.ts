@@ -48,7 +48,15 @@ export async function run(invocation: Invocation): Promise<number> {
 async function remove(invocation: Invocation, name: string, server: ServerSignIn): Promise<number> {
   const { messages } = invocation;
   try {
-    const removed = await server.remove();
+    const { removed, left, reason } = await server.remove();
+    if (left.length > 0) {
+      return refuse(invocation, {
+        code: "keyring-failed",
+        message:
+          `The sign-in at the MCP server ${name} was removed, but not its tokens in the keyring: ${reason}`,
+        next: `Delete them with the keyring's own program, by this name: ${left.join(", ")}`,
+      });
+    }
     if (removed) {
       messages.note(`flemma: The sign-in at the MCP server ${name} was removed from this machine.`);
     } else messages.say(`flemma: There is no sign-in at the MCP server ${name}.`);

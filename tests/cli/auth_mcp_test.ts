@@ -277,6 +277,68 @@ test("a keyring that refuses counts as none", async ({ place, server, exits }) =
   assert.ok(server.secrets.some((secret) => signInFiles(place).includes(secret)));
 });
 
+/** Names of the entries in the keyring. */
+function ringOf(place: Scene): string[] {
+  return [...Deno.readDirSync(`${place.folder}/ring`)].map(({ name }) => name).filter((name) =>
+    name !== "calls"
+  );
+}
+
+const LOCKED = { env: { LOCKED: "1" } };
+
+test("while the keyring refuses, the person can sign in again, and later nothing of both is left", async ({ place, exits }) => {
+  await exits(0, ["auth", "mcp", "web"]);
+  assert.equal(ringOf(place).length, 1);
+  assert.match((await exits(0, ["auth", "mcp", "web"], LOCKED)).stderr, /the tokens are in a file/);
+  write(place, "a.chat", "echo");
+  await exits(0, ["advance", "a.chat"], LOCKED);
+  assert.match(place.read("a.chat"), /echo done/);
+  assert.equal(ringOf(place).length, 1);
+  await exits(0, ["auth", "mcp", "web", "--remove"]);
+  assert.deepEqual(ringOf(place), []);
+});
+
+test("an earlier sign-in is removed from the keyring once the keyring works again", async ({ place, exits }) => {
+  await exits(0, ["auth", "mcp", "web"]);
+  await exits(0, ["auth", "mcp", "web"], LOCKED);
+  const [old] = ringOf(place);
+  await exits(0, ["auth", "mcp", "web"]);
+  assert.equal(ringOf(place).length, 1);
+  assert.ok(signInFiles(place).includes('"kept":"keyring"'));
+  assert.doesNotMatch(signInFiles(place), /"left":\["/);
+  await exits(0, ["auth", "mcp", "web", "--remove"]);
+  assert.deepEqual(ringOf(place), [], old);
+});
+
+test("if the keyring refuses to remove a sign-in, the message names its entry, and the sign-in is no longer used", async ({ place, exits }) => {
+  await exits(0, ["auth", "mcp", "web"]);
+  const [entry = ""] = ringOf(place);
+  const { stderr } = await exits(1, ["auth", "mcp", "web", "--remove"], LOCKED);
+  assert.match(stderr, /was removed, but not its tokens in the keyring: The keyring failed: .*locked/);
+  assert.match(stderr, /Delete them with the keyring's own program, by this name: mcp:127\.0\.0\.1:/);
+  assert.ok(stderr.includes(entry.replace(".access_token", "")), entry);
+  assert.doesNotMatch((await exits(0, ["auth", "show"])).stdout, /signed in at/);
+  await exits(0, ["auth", "mcp", "web"]);
+});
+
+for (const damage of ["{", "{}", '{"name":"web"}', "folder"]) {
+  test(`a damaged record of a sign-in counts as none: ${damage}`, async ({ place, exits }) => {
+    await exits(0, ["auth", "mcp", "web"]);
+    const folder = `${place.folder}/state/flemma/sign-ins`;
+    const [{ name } = { name: "" }] = [...Deno.readDirSync(folder)].filter(({ name }) =>
+      name.endsWith(".json")
+    );
+    await Deno.remove(`${folder}/${name}`);
+    if (damage === "folder") await Deno.mkdir(`${folder}/${name}`);
+    else await Deno.writeTextFile(`${folder}/${name}`, damage);
+    assert.doesNotMatch((await exits(0, ["auth", "show"])).stdout, /signed in at/);
+    assert.match((await exits(1, ["auth", "mcp", "web", "--remove"])).stderr, /There is no sign-in/);
+    if (damage === "folder") return;
+    await exits(0, ["auth", "mcp", "web"]);
+    assert.match((await exits(0, ["auth", "show"])).stdout, /signed in at/);
+  });
+}
+
 test("a server of a project is signed in to only after the file is trusted, and does not share your own sign-in", async ({ place, server, exits }) => {
   await exits(0, ["auth", "mcp", "web"]);
   place.write(
