@@ -2,6 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing } from "../../base/files.ts";
+import { isObject } from "../../base/is_object.ts";
 import { NotRegularFile, readRegular } from "../../base/system/regular_file.ts";
 import { permittedHash } from "../../cycle/plan/call_hash.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
@@ -111,9 +112,19 @@ export async function couldBeMade(environment: Environment, path: string): Promi
 /** Records the end of commands whose run was killed. */
 export async function settleCommands(environment: Environment): Promise<void> {
   for (const { run, text } of openCommands(environment)) {
-    const owner: Reach["owner"] = JSON.parse(text);
-    if (!isAlive(owner)) await recordCommandsEnd(environment, run);
+    if (!isOfLiveRun(text)) await recordCommandsEnd(environment, run);
   }
+}
+
+/** True if the run of a record lives. A damaged record, as after a power failure, counts as that of a killed run. */
+function isOfLiveRun(text: string): boolean {
+  let owner: unknown;
+  try {
+    owner = JSON.parse(text);
+  } catch {
+    return false;
+  }
+  return isObject(owner) && isAlive(owner as unknown as Reach["owner"]);
 }
 
 function thisProcess(): Reach["owner"] {

@@ -1,7 +1,7 @@
 // The documents whose calls wait on this machine, by path, and when commands ran that could write documents.
 
 import type { Environment } from "../../base/environment.ts";
-import { isThere, readOrNull, replaceSmallFile } from "../../base/files.ts";
+import { isThere, readOrNull, removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
 
 /** Remembers that calls of the document at a real path may wait. */
@@ -24,14 +24,7 @@ export async function forgetWaiting(environment: Environment, path: string): Pro
 
 /** Real paths of these documents. */
 export function waitingDocuments(environment: Environment): string[] {
-  const folder = folderOf(environment);
-  try {
-    return [...Deno.readDirSync(folder)].filter(({ name }) => !name.includes("."))
-      .map(({ name }) => Deno.readTextFileSync(`${folder}/${name}`));
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return [];
-    throw thrown;
-  }
+  return textsIn(folderOf(environment), (name) => !name.includes(".")).map(({ text }) => text);
 }
 
 /** Name of the file with the time when the last commands ended. */
@@ -46,14 +39,8 @@ export async function recordCommands(environment: Environment, run: string, text
 
 /** Records of commands that have not ended, or whose run was killed. */
 export function openCommands(environment: Environment): { readonly run: string; readonly text: string }[] {
-  const folder = folderOf(environment);
-  try {
-    return [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".run"))
-      .map(({ name }) => ({ run: name.slice(0, -4), text: Deno.readTextFileSync(`${folder}/${name}`) }));
-  } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) return [];
-    throw thrown;
-  }
+  return textsIn(folderOf(environment), (name) => name.endsWith(".run"))
+    .map(({ name, text }) => ({ run: name.slice(0, -4), text }));
 }
 
 /** Records that commands ended now. */
@@ -61,7 +48,8 @@ export async function recordCommandsEnd(environment: Environment, run: string): 
   const folder = folderOf(environment);
   const time = new TextEncoder().encode(String(Date.now()));
   await replaceSmallFile(`${folder}/${ENDED}`, time, { durable: false });
-  Deno.removeSync(`${folder}/${run}.run`);
+  // Of a killed run, two others may record the end at the same time.
+  await removeIfThere(`${folder}/${run}.run`);
 }
 
 /** Time in milliseconds when the last commands ended; 0 if none ran. */
@@ -73,4 +61,22 @@ export async function commandsEnded(environment: Environment): Promise<number> {
 
 function folderOf(environment: Environment): string {
   return `${stateFolder(environment)}/waiting`;
+}
+
+/** Returns the texts of some files in a folder. Files that another run removes meanwhile are left out. */
+function textsIn(
+  folder: string,
+  isWanted: (name: string) => boolean,
+): { readonly name: string; readonly text: string }[] {
+  return ifThere(() => [...Deno.readDirSync(folder)]).filter(({ name }) => isWanted(name))
+    .flatMap(({ name }) => ifThere(() => [{ name, text: Deno.readTextFileSync(`${folder}/${name}`) }]));
+}
+
+function ifThere<T>(read: () => T[]): T[] {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return [];
+    throw thrown;
+  }
 }

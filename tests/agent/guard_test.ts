@@ -396,6 +396,31 @@ test("text that another writer saves while commands run counts as tampered at on
   ]);
 });
 
+test("text that another writer saves after the commands have ended is the person's", async (place) => {
+  const { guard, journal } = await place.guard();
+  await guard.begin();
+  await guard.end();
+  place.replace(FORGED);
+  await guard.checkForeign(saved(place, FORGED));
+  assert.deepEqual([journal.tampered(), journal.tamperCheck()], [null, null]);
+});
+
+test("commands that cannot reach the document are owners of the check of another run only until they end", async (place) => {
+  const host = await place.guard({ inReach: () => false });
+  await host.guard.open();
+  await host.guard.begin();
+  const other = await place.guard();
+  await other.guard.open();
+  await other.guard.begin();
+  const owners = async () => (await place.journal()).tamperCheck()?.owners?.length;
+  assert.equal(await owners(), 1);
+  const store = new MemoryStore(Deno.readFileSync(place.path), place.path);
+  await host.guard.continueWith({ store, emit: () => {} });
+  assert.equal(await owners(), 2);
+  await host.guard.end();
+  assert.equal(await owners(), 1);
+});
+
 test("commands do not start if only the document's own record fails, and a failed comparison of other documents is reported", async (place) => {
   const { guard } = await place.guard();
   place.write(BEFORE);

@@ -14,6 +14,7 @@ import {
   noteWaiting,
   openCommands,
   recordCommands,
+  recordCommandsEnd,
   waitingDocuments,
 } from "../../cycle/storage/waiting_documents.ts";
 import type { Journal } from "../../cycle/types.ts";
@@ -182,6 +183,45 @@ test("the commands of a killed run count as ended when the next run sees them, t
   assert.ok(await commandsEnded(environment) >= before);
   assert.deepEqual(openCommands(environment).map(({ run }) => run), ["live"]);
   assert.deepEqual(waitingDocuments(environment), []);
+});
+
+test("a damaged record of commands counts as that of a killed run", async (place) => {
+  const { environment } = place;
+  for (const text of ["", "{", "null", "7", '{"pid":"self","started":1}']) {
+    endedAt(environment, "1");
+    await recordCommands(environment, "damaged", text);
+    await settleCommands(environment);
+    assert.deepEqual([openCommands(environment), await commandsEnded(environment) > 1], [[], true], text);
+  }
+});
+
+test("a record that another run removes meanwhile hides no other, and two runs may settle the same one", async (place) => {
+  const { environment } = place;
+  const { other } = await waiting(place);
+  await noteWaiting(environment, `${place.folder}/gone.chat`);
+  for (const run of ["dead", "live"]) await recordCommands(environment, run, run);
+  const { readTextFileSync } = Deno;
+  Deno.readTextFileSync = (path) => {
+    const text = readTextFileSync(path);
+    if (text === "dead" || text.endsWith("gone.chat")) Deno.removeSync(path);
+    return readTextFileSync(path);
+  };
+  try {
+    assert.deepEqual(openCommands(environment), [{ run: "live", text: "live" }]);
+    assert.deepEqual(waitingDocuments(environment), [other]);
+  } finally {
+    Deno.readTextFileSync = readTextFileSync;
+  }
+  for (let at = 0; at < 2; at++) await recordCommandsEnd(environment, "live");
+  assert.deepEqual(openCommands(environment), []);
+});
+
+test("the commands of a killed run are settled before others begin", async (place) => {
+  const { environment } = place;
+  await recordCommands(environment, "dead", '{"pid":1073741824,"started":"never"}');
+  await new OtherDocuments(environment, null).begin(() => false);
+  assert.ok(await commandsEnded(environment) > 0);
+  assert.ok(!openCommands(environment).some(({ run }) => run === "dead"));
 });
 
 test("answers that change in another document while commands run make its approval unconfirmed", async (place) => {
