@@ -405,3 +405,12 @@ Deno.test("one list shows the calls of a document and of its helpers", () =>
     assert.equal(call.helper.path, place.path("notes.chat.d/writer.chat"));
     assert.deepEqual(call.helper.calls.map(({ id, status }) => [id, status]), [["c1", "pending"]]);
   }));
+
+Deno.test("a text without a file offers no helpers, even if the settings do", () =>
+  inPlace(async (place) => {
+    place.settings(OFFERED);
+    const model = caller(["Nobody to ask."], () => []);
+    await using session = await place.memory(CHAT, { environment: withKey(place), fetch: model.fetch });
+    assert.equal((await session.advance()).reason, "done");
+    assert.ok(!model.asked[0]!.tools.some(({ name }) => name === "ask_document"));
+  }));

@@ -1,7 +1,7 @@
 // A session on a text in memory: each method, its refusals, and several calls in parallel.
 
 import assert from "node:assert/strict";
-import { chatInMemory } from "../../agent/open.ts";
+import { chatInMemory, openChat } from "../../agent/open.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import {
   answer,
@@ -13,6 +13,7 @@ import {
   hangingFetch,
   inPlace,
   running,
+  sessionOf,
   testInPlace as test,
   textOf,
   withModel,
@@ -468,4 +469,30 @@ test("an operation that was requested just before closing does not start afterwa
   assert.equal((await advancing).problem?.code, "session-closed");
   assert.equal(codeOf(await approving), "session-closed");
   assert.equal(textOf(session), text);
+});
+
+test("an event comes when the document contains what it describes, and only text comes earlier", async (place) => {
+  place.settings("tools: { auto_approve: [echo] }\n");
+  place.write("a.chat", "@You:\nSay hi.\n");
+  const waits = { tool_use: { id: "call_2", name: "write", input: { path: "a", content: "b" } } };
+  await withModel([{ reply: [{ text: "I will." }, ECHO_CALL, waits] }], async (provider) => {
+    const seen: Record<string, string> = {};
+    await using session = sessionOf(
+      await openChat(place.path("a.chat"), {
+        environment: place.environment,
+        provider,
+        tools: [ECHO],
+        emit: (event) => seen[`${event.event} ${"id" in event ? event.id : ""}`] = place.read("a.chat"),
+      }),
+    );
+    assert.equal((await session.advance()).reason, "pending");
+    const contained: readonly [string, RegExp][] = [
+      ["request:finished ", /I will\.[^]*call_1[^]*call_2/],
+      ["approval:pending call_2", /`call_2`\n\n```flemma:tool status=pending/],
+      ["tool:executing call_1", /`call_1`\n\n```flemma:tool status=approved/],
+      ["tool:finished call_1", /`call_1`\n\n```\nhi\n```/],
+    ];
+    for (const [event, words] of contained) assert.match(seen[event] ?? "no event", words, event);
+    assert.doesNotMatch(seen["text "] ?? "I will.", /I will\./);
+  });
 });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { fetchBatch, sendBatch } from "../../advanced.ts";
+import { fetchDocuments } from "../../batch/mod.ts";
 import { processEnvironment } from "../../base/environment.ts";
 import { type Scene, testWithScene as test } from "../cli/harness.ts";
 import { type BatchServer, withBatchServer } from "./servers.ts";
@@ -56,4 +57,31 @@ test("a program learns of a reply that is incomplete, and the person still reads
     ]);
     const { stderr } = await place.exits(0, ["batch", "send", "q1.chat"], server);
     assert.match(stderr, /stores the contents of batches for up to 30 days/);
+  }));
+
+test("a fetch that waits looks again until nothing is out any more, less often each time", (place) =>
+  withBatchServer("openai", { answer: () => ({ text: "Yes." }), looks: 3 }, async (server) => {
+    place.settings(server.settings);
+    place.write("q0.chat", "@You:\nQuestion 0?\n");
+    const environment = environmentOf(place, server);
+    assert.ok((await sendBatch(["q0.chat"], { environment })).ok);
+    const waits: number[] = [];
+    const { out } = await fetchDocuments({
+      environment,
+      files: [],
+      jobs: 1,
+      rounds: 0,
+      waits: true,
+      finishesLive: false,
+      hear: () => () => {},
+      tell: () => {},
+      pause: (seconds) => {
+        waits.push(seconds);
+        return Promise.resolve();
+      },
+    });
+    assert.equal(out, 0);
+    assert.match(place.read("q0.chat"), /Yes\./);
+    assert.ok(waits.length > 0);
+    assert.deepEqual(waits, waits.toSorted((one, other) => one - other));
   }));

@@ -336,3 +336,11 @@ Deno.test("only known providers and entries of the settings take batches", () =>
   assert.equal(kindOf("groq", "openai_chat"), null);
   assert.equal(kindOf("acme", "openai_chat", named), "openai");
 });
+
+Deno.test("the page about providers names the limits of a batch", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/reference/providers.md", import.meta.url));
+  for (const [kind, { limits: { requests, bytes } }] of Object.entries(BATCH_APIS)) {
+    const row = `${requests.toLocaleString("en-US")} requests, ${bytes / 1e6} MB |`;
+    assert.ok(page.split("\n").some((line) => line.startsWith(`| \`${kind}\``) && line.endsWith(row)), row);
+  }
+});

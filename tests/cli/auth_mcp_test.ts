@@ -358,3 +358,14 @@ test("a server of a project is signed in to only after the file is trusted, and 
   await exits(0, ["auth", "mcp", "theirs"]);
   assert.equal(server.registrations, 2);
 });
+
+test("a server that has a token in its settings gets no other, even after a sign-in", async ({ place, server, exits }) => {
+  await exits(0, ["auth", "mcp", "web"]);
+  place.settings(
+    `tools: { autopilot: { enabled: false } }\nmcp: { servers: { web: { url: "${server.url}", headers: { Authorization: "Bearer mine" } } } }\n`,
+  );
+  write(place, "a.chat", "echo");
+  const { stderr } = await exits(3, ["advance", "a.chat"]);
+  assert.match(stderr, /headers/);
+  assert.equal(server.calls.echo ?? 0, 0);
+});

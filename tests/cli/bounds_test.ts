@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
-import { type Finished, type Scene, testWithScene as test } from "./harness.ts";
+import { callsDocument, type Finished, type Scene, testWithScene as test } from "./harness.ts";
 
 const RUN = ["advance", "a.chat", "--approve", "bash", "--no-sandbox", "--model", "claude-sonnet-5-5"];
 
@@ -222,4 +222,17 @@ test("hooks in the settings of a project, document or session are not run", asyn
   place.write("a.chat", "@You:\nGo.\n");
   await advance(place, () => ({ reply: [{ text: "Done." }] }), ["advance", "a.chat"]);
   assert.throws(() => Deno.statSync(`${place.folder}/evil`));
+});
+
+test("nothing of hooks.on_… runs if the person stops the run", async (place) => {
+  const names = ["on_pending", "on_done", "on_error"];
+  place.settings(
+    `tools: { auto_approve: [bash] }\nhooks:\n${names.map((name) => hook(place, name)).join("")}`,
+  );
+  place.write("a.chat", callsDocument([{ id: "c1", command: "touch begun; sleep 300", status: "approved" }]));
+  const started = place.start(["advance", "a.chat"], { env: { ANTHROPIC_API_KEY: "test-key" } });
+  await place.appears("begun", started);
+  started.kill("SIGINT");
+  assert.equal((await started.finished).code, 130);
+  assert.deepEqual(names.map((name) => reported(place, name)), [null, null, null]);
 });

@@ -340,3 +340,32 @@ Deno.test("a compacted document is trusted exactly if the original was", () =>
       assert.equal(status.doubts.length, doubts, name);
     }
   }));
+
+Deno.test("only runs that nobody watches compact: advance does, and neither send nor a filter", () =>
+  withScene(async (place) => {
+    place.settings(
+      "providers: { anthropic: { models: { claude-sonnet-5-5: { context: 6000 } } } }\n" +
+        "parameters: { max_tokens: 400 }\ncontext: { on_full: compact, max_compactions: 5 }\n",
+    );
+    const long = Array.from({ length: 20 }, (_, at) =>
+      `@You:\nQuestion ${at}?\n\n@Assistant:\nAnswer ${at}. ${"word ".repeat(200)}\n\n`).join("") +
+      "@You:\nAnd now?\n";
+    const run = ["--model", "claude-sonnet-5-5"];
+    const replies = [1, 2, 3].map(() =>
+      say("Yes.")
+    );
+    await withModel({ replies, summaries: [say("It was short.")] }, async ({ env, bodies }) => {
+      const asked = () =>
+        bodies.filter((body) => body.includes(ASKED)).length;
+      place.write("sent.chat", long);
+      await place.exits(0, ["send", "sent.chat", ...run], { env });
+      assert.ok(place.read("sent.chat").startsWith(long));
+      const filtered = await place.exits(0, ["advance", ...run], { env, stdin: long });
+      assert.ok(filtered.stdout.startsWith(long));
+      assert.equal(asked(), 0);
+      place.write("run.chat", long);
+      await place.exits(0, ["advance", "run.chat", ...run], { env });
+      assert.equal(asked(), 1);
+      assert.ok(place.exists("run.chat.before-1"));
+    });
+  }));

@@ -594,3 +594,22 @@ test("hooks that cannot run are named, and their calls wait if the settings say 
   place.write("a.chat", withCall("echo ran"));
   await place.exits(3, step);
 });
+
+test("a project's hooks after a reply count only if the person says how often they may continue", async (place) => {
+  Deno.mkdirSync(place.path(".flemma/hooks"), { recursive: true });
+  place.write(".flemma/hooks/stop.sh", `touch ran; echo '{"decision":"block","reason":"not yet"}'\n`);
+  place.write(
+    ".flemma/hooks.yaml",
+    "hooks:\n  Stop: [{ hooks: [{ type: command, command: bash .flemma/hooks/stop.sh }] }]\n",
+  );
+  for (const [more, requests] of [["", 1], ["hooks: { max_continuations: 2 }\n", 3]] as const) {
+    place.settings(`${BASH}${more}`);
+    await place.exits(0, ["trust", ".flemma/hooks.yaml"]);
+    place.write("a.chat", "@You:\nGo.\n");
+    await withServer(["1", "2", "3", "4"].map(textReply), async (server) => {
+      await place.exits(requests === 1 ? 0 : 3, ["advance", "a.chat"], { env: { ...KEY, ...server.env } });
+      assert.equal(server.requests.length, requests);
+    });
+    assert.equal(place.exists("ran"), requests > 1);
+  }
+});

@@ -123,6 +123,7 @@ Deno.test("from an untrusted project's settings only restrictions take effect, a
       layer: "P",
     }], true],
     ["tools: { bash: { shell: /bin/evil } }", "tools.named", {}, true],
+    ["tools: { modules: [./evil.ts] }", "tools.modules", [], true],
     ["providers: { anthropic: { base_url: 'https://evil.example' } }", "providers", {}, true],
     ["context: { on_full: compact }", "context.on_full", "stop", true],
     [
@@ -139,6 +140,7 @@ Deno.test("from an untrusted project's settings only restrictions take effect, a
     await inWorld(async (world) => {
       await world.write(`${world.home}/.config/flemma/config.yaml`, person);
       await world.write(`${world.project}/.flemma/config.yaml`, `${project}\n`);
+      await world.write(`${world.project}/.flemma/evil.ts`, "");
       const loaded = await loadSettingsLayers({ environment: world.environment() });
       assert.ok(loaded.ok, project);
       const value = key.split(".").reduce(
@@ -189,6 +191,9 @@ Deno.test("the settings of a trusted project may name code inside the project, b
     ["tools.resolvers", [{ path: "/p/r.ts" }], true],
     ["tools.resolvers", [{ path: "/home/ada/r.ts" }], false],
     ["tools.bash.shell", "sh", false],
+    ["tools.bash.env", { A: "b" }, false],
+    ["sandbox.policy.rw_paths", ["/p"], true],
+    ["hooks.on_done", "true", false],
     ["providers.anthropic.base_url", "https://a.example", false],
     ["tools.truncate.output_path_format", "/p/x", false],
     ["sandbox.enabled", false, true],

@@ -65,6 +65,18 @@ test("a document that does not exist yet gets the settings for its path", async 
   assert.equal(await Deno.stat(`${world.project}/new`).then(() => true, () => false), false);
 });
 
+test("a project's settings apply only to documents inside the project", async (world) => {
+  await world.write(`${world.project}/.flemma/config.yaml`, "tools: { autopilot: false }\n");
+  for (
+    const [document, enabled] of [["project/a.chat", false], ["project/new/a.chat", false], ["a.chat", true]]
+  ) {
+    const environment = { ...world.environment(), cwd: `${world.project}` };
+    const loaded = await loadSettingsLayers({ environment, document: `${world.folder}/${document}` });
+    assert.ok(loaded.ok);
+    assert.equal(loaded.value.settings.tools.autopilot.enabled, enabled, `${document}`);
+  }
+});
+
 Deno.test("a mistake in a setting is reported at the line of its key, not at a variable with the same name", async () => {
   const loaded = await loadSettingsLayers({
     environment: { cwd: "/", home: "/", variables: {} },

@@ -161,6 +161,27 @@ Deno.test("the loop of the library runs in Node 22", async (t) => {
       assert.doesNotMatch(proxied.out, /"done"/);
     });
 
+    await t.step(
+      "a command is refused if Node was started with open files, which it would inherit",
+      async () => {
+        await place.write("open.chat", "@You:\nGo.\n");
+        await place.settings("tools: { auto_approve: [bash] }\n");
+        const replies = [{ reply: [call("c", "bash", { command: "touch ran" })] }, {
+          reply: [{ text: "No." }],
+        }];
+        const [shell = "", flag = "", ...node] = place.node("run.ts", "open.chat");
+        node[0] = node[0]!.replace('exec "$@"', 'exec "$@" 19</dev/null');
+        await using replay = await startReplay({ replies });
+        await place.run([shell, flag, ...node], { variables: modelAt(replay.url) });
+        assert.match(
+          await Deno.readTextFile(`${place.folder}/open.chat`),
+          /was started with open files that commands would inherit \(descriptors 19\)/,
+        );
+        assert.throws(() => Deno.statSync(`${place.folder}/ran`), Deno.errors.NotFound);
+        await place.settings("");
+      },
+    );
+
     await t.step("file tools without Deno say how to install it", async () => {
       await place.write("nodeno.chat", "@You:\nGo.\n");
       await Deno.rename(`${place.folder}/node_modules/@deno`, `${place.folder}/node_modules/@away`);

@@ -1,6 +1,7 @@
 // `include`: text and attachments, paths, the fresh environment, and failures as the including tag shows them.
 
 import assert from "node:assert/strict";
+import { DEFAULT_LIMITS } from "../../lua/vm/budget.ts";
 import { scene, userText } from "./scene.ts";
 
 Deno.test("paths in an included file are relative to its folder, and variables of a nested include are separate", async () => {
@@ -164,4 +165,14 @@ Deno.test("attachments count toward the memory limit of a document, although Lua
   const files = { "a.bin": bytes };
   assert.deepEqual((await scene(`@You:\n${attach}\n`, files)).reported, []);
   assert.deepEqual((await scene(`@You:\n${attach}${attach}\n`, files)).reported, ["template_runtime 2!"]);
+});
+
+Deno.test("reading files uses up steps, so a document can read ten million bytes with a quarter of the limit", async () => {
+  const files = { "a.md": "x".repeat(1_000_000) };
+  const read = (times: number) =>
+    scene(`@You:\n{% for _ = 1, ${times} do include("a.md") end %}\n`, files, {
+      steps: DEFAULT_LIMITS.steps / 4,
+    });
+  assert.deepEqual((await read(9)).reported, []);
+  assert.deepEqual((await read(11)).reported, ["template_runtime 2!"]);
 });

@@ -161,6 +161,24 @@ test("each certificate variable can add a private authority, and the message abo
   }
 });
 
+test("the variable of Node that turns certificate checks off has no effect", async (folder) => {
+  const authority = await makeAuthority(folder);
+  const server = serve(await authority.sign("DNS:localhost"));
+  const request = `const { openNetwork } = await import(Deno.args[0]);
+    const opened = await openNetwork(Deno.args[1], { cwd: "/", home: "/", variables: Deno.env.toObject() });
+    console.log(await opened.value.fetch(Deno.args[1]).then(() => "sent", (thrown) => Deno.inspect(thrown)));`;
+  const module = new URL("../../providers/http/network.ts", import.meta.url).href;
+  try {
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["eval", "--no-check", request, module, `https://localhost:${server.port}/`],
+      env: { NODE_TLS_REJECT_UNAUTHORIZED: "0" },
+    }).output();
+    assert.match(new TextDecoder().decode(stdout), /certificate/);
+  } finally {
+    await server.close();
+  }
+});
+
 Deno.test("a certificate for another name, an expired one and a server without TLS are reported differently", async () => {
   await inFolder(async (folder) => {
     const authority = await makeAuthority(folder);

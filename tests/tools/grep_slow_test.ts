@@ -330,3 +330,14 @@ test("if the search program is missing, grep searches every file; if the program
   await Deno.remove(place.path("b"));
   assert.deepEqual(await narrowFiles("needle", files, RG, signal), files, "one is gone");
 });
+
+test("in an expression, (?i) ignores case, and \\w, \\d and \\b are about ASCII characters only", async (place) => {
+  await put(place, { "a": "ÄRGER\nfoo\nFOO\n٣\n3\nxé\n" });
+  const found = async (pattern: string) =>
+    [...(await grep(place, pattern)).matchAll(/^a:(\d):/gm)].map(([, line]) => Number(line));
+  assert.deepEqual(await found("(?i)foo"), [2, 3]);
+  assert.deepEqual(await found("foo"), [2]);
+  assert.deepEqual(await found("^\\w$"), [5]);
+  assert.deepEqual(await found("^\\d$"), [5]);
+  assert.deepEqual(await found("x\\b"), [6]);
+});

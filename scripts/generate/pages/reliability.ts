@@ -1,4 +1,5 @@
-// Writes docs/project/reliability.md from the list of faults with their tests and from the recorded campaigns.
+// Writes docs/project/reliability.md from the lists of faults and promises with their tests and from the recorded
+// campaigns.
 
 import { CAMPAIGNS } from "../../../tests/campaign/campaigns.ts";
 import { readRecord, totals } from "../../../tests/campaign/record.ts";
@@ -18,8 +19,22 @@ Campaigns make many random attacks on the promises, more than the tests have tim
 results to \`tests/campaign/record.json\`, the source of this table. A fault that a campaign finds is fixed and gets a test in the lists below.
 `;
 
+const PROMISES_HEAD = `## Promises on the pages
+
+Every sentence of README and docs with one of the words never, always, nothing, only and cannot, or with a figure, and the tests that hold it.
+Sentences about other programs, limits, advice and design are left out. \`tests/promises.txt\` is the source.
+
+| page | promise | test |
+| --- | --- | --- |
+`;
+
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const groups = await readReliability();
+  const promises = (await readReliability("promises.txt")).flatMap(({ promise: page, faults }) =>
+    faults.filter(({ tests }) => tests.length > 0).map(({ fault, tests }) =>
+      `| ${page.replace(/^docs\//, "")} | ${cell(shortened(fault))} | ${tests.map(shown).join("<br>")} |`
+    )
+  );
   const record = totals(await readRecord());
   const campaigns = Object.entries(CAMPAIGNS).map(([name, { what, standard }]) => {
     const done = record.get(name);
@@ -50,6 +65,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
     ...campaigns,
     "",
     ...lists,
+    PROMISES_HEAD + promises.join("\n"),
   ].join("\n");
   return [{ path: "docs/project/reliability.md", text: `${text.trimEnd()}\n` }];
 }
@@ -58,11 +74,20 @@ function shown({ file, name }: { readonly file: string; readonly name: string })
   return `\`tests/${file}\` ${cell(name)}`;
 }
 
+/** Returns the beginning of a long sentence, cut between words and outside code. */
+function shortened(text: string): string {
+  const begin = /^(?:`[^`]*`|[^`]){1,120}(?= )/.exec(text)?.[0];
+  return text.length <= 140 || begin === undefined ? text : `${begin} …`;
+}
+
 /**
  * Returns a text as a table cell. Inserted values become an ellipsis, and nothing in it ends the cell or begins a tag.
  */
 function cell(text: string): string {
-  return text.replace(/\$\{[^}]*\}/g, "…").replaceAll("|", "\\|").replaceAll("<", "&lt;");
+  return text.replace(/\$\{[^}]*\}/g, "…").replaceAll("|", "\\|").replace(
+    /`[^`]*`|</g,
+    (part) => part === "<" ? "&lt;" : part,
+  );
 }
 
 function number(value: number): string {

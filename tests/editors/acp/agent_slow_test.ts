@@ -86,6 +86,13 @@ Deno.test("a second client that loads a conversation gets its history and can co
             [],
           );
           assert.equal([...Deno.readDirSync(place.path(".flemma/chats/trash"))].length, 1);
+          place.write("own.chat", "@You:\nMine.\n");
+          const own = `${id.slice(0, id.indexOf("/"))}${place.path("own.chat")}`;
+          await assert.rejects(
+            client.ctx.request(acp.methods.agent.session.delete, { sessionId: own }),
+            /Only conversations in \.flemma\/chats can be deleted/,
+          );
+          assert.ok(place.exists("own.chat"));
         });
       }),
   ));
@@ -117,12 +124,14 @@ Deno.test('"always" approves exactly this command for this conversation and show
   ], ({ env }) =>
     withScene(async (place) => {
       place.settings("sandbox: false\n");
+      const settings = Deno.readTextFileSync(`${place.folder}/config/flemma/config.yaml`);
       await withAgent(place, env, choose("allow_always"), async (client) => {
         const { sessionId } = await begin(client);
         await say(client, sessionId, "Go.");
         assert.deepEqual(client.asked.map(({ toolCall }) => toolCall.toolCallId), ["toolu_1", "toolu_3"]);
         const always = client.asked[0].options.find(({ kind }: Json) => kind === "allow_always");
         assert.match(always.name, /echo one/);
+        assert.equal(Deno.readTextFileSync(`${place.folder}/config/flemma/config.yaml`), settings);
       });
     }));
   await withServer(

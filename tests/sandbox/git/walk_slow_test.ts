@@ -131,6 +131,17 @@ test("repositories that an index names are protected in folders that are not sea
   }
 });
 
+test("hooks of at most twelve repositories are read-only, and those of more are restored after a command", async (root) => {
+  plant(root, "project/file");
+  for (const count of [12, 13]) {
+    for (let at = 1; at <= count; at++) plant(root, `project/r${at}/.git/HEAD`, `project/r${at}/.git/hooks/`);
+    const sandbox = projectSandbox(root);
+    const { out } = await runInside(sandbox, "echo x > r3/.git/hooks/pre-commit && echo written");
+    assert.equal(out, count === 12 ? "" : "written\n");
+    assert.ok(!exists(`${root}/project/r3/.git/hooks/pre-commit`));
+  }
+});
+
 test("more repositories than are protected one by one are read-only with their folder, and this is reported", async (root) => {
   plant(root, "project/file", "project/one/.git/HEAD", "project/one/.git/config");
   for (let at = 0; at < 260; at++) {

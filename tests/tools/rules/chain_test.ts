@@ -17,6 +17,21 @@ Deno.test("rules in the person's settings approve, ask and deny", () => {
   ]);
 });
 
+Deno.test("a rule that approves restricts nothing: other calls are decided as without it", () => {
+  const calls = [bash("ls"), bash("git push"), 'read {"path":"a"}'];
+  const each = (decision: string) => calls.map((call) => [call, decision] as const);
+  return Promise.all([
+    decideEach({
+      settings: "{ auto_approve: [bash, read], rules: [{ approve: bash, command: git log ** }] }",
+    }, [
+      ...each("approve by config"),
+    ]),
+    decideEach({ settings: "{ auto_approve: [], rules: [{ approve: bash, command: git log ** }] }" }, [
+      ...each("require_approval by default"),
+    ]),
+  ]).then(() => {});
+});
+
 Deno.test("a rule that asks or denies takes precedence over every list, every preset, every approval for this run, and the catch-all", () => {
   const settings = "{ auto_approve: [bash, write], require_approval: false, rules: [" +
     "{ ask: bash, command: git push ** }, { deny: write, path: secret/** }] }";
