@@ -38,12 +38,20 @@ export function failure(code: string, message: string, next?: string): { ok: fal
 
 /** Returns the message and the next step on one line. */
 export function problemLine({ message, next }: Pick<Problem, "message" | "next">): string {
-  return next === undefined ? message : `${message} ${next}`;
+  return joinSentences(next === undefined ? [message] : [message, next]);
 }
 
 /** Returns a problem on one line with its details, for windows and status bars that show a single message. */
 export function problemParagraph({ message, details = [], next }: Problem): string {
-  return [message, ...details, ...next === undefined ? [] : [next]].join(" ");
+  return joinSentences([message, ...details, ...next === undefined ? [] : [next]]);
+}
+
+/** Joins sentences. Messages of providers and of the system often end without a period, and then get one. */
+function joinSentences(sentences: readonly string[]): string {
+  return sentences.map((each, at) =>
+    at < sentences.length - 1 && /[\p{L}\p{N}"'`)\]]$/u.test(each) ? `${each}.` : each
+  )
+    .join(" ");
 }
 
 /**

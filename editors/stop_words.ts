@@ -26,7 +26,7 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
         `The reply is incomplete. ${
           problem === undefined
             ? "Write below the last @You:, or advance with continue."
-            : `${problem.message} ${problem.next ?? ""}`.trimEnd()
+            : problemParagraph(problem)
         }`,
       );
     case "answered":

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { problemLine, thrownText } from "../../base/problem.ts";
+import { problemLine, problemParagraph, thrownText } from "../../base/problem.ts";
 
 Deno.test("a system error is reported without its number and the name of the system call", () => {
   const failing = [
@@ -24,4 +24,16 @@ Deno.test("a system error is reported without its number and the name of the sys
 Deno.test("a problem on one line says what is wrong and, if there is a remedy, what to do", () => {
   assert.equal(problemLine({ message: "It broke." }), "It broke.");
   assert.equal(problemLine({ message: "It broke.", next: "Mend it." }), "It broke. Mend it.");
+});
+
+Deno.test("a sentence before another one ends with a period, also if a provider wrote it", () => {
+  assert.equal(problemLine({ message: 'api_error — model "x"' }), 'api_error — model "x"');
+  for (const end of ["overloaded", "HTTP 500", 'model "x"', "(a)", "`x`", "[1]", "überlastet"]) {
+    assert.equal(problemLine({ message: `It is ${end}`, next: "Wait." }), `It is ${end}. Wait.`);
+  }
+  for (const end of [".", "!", "?", ":", "…"]) {
+    assert.equal(problemLine({ message: `Why${end}`, next: "Wait." }), `Why${end} Wait.`);
+  }
+  const problem = { code: "x", message: "Too many", details: ["reset: 3 s"], next: "Wait: flemma status" };
+  assert.equal(problemParagraph(problem), "Too many. reset: 3 s. Wait: flemma status");
 });

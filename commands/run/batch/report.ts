@@ -170,7 +170,10 @@ export class BatchLines {
         if (delivery.next !== null) return messages.note(`${name}: ${delivery.why}`);
         this.#exits.push(Exit.person);
         return messages.say(
-          `${name}: no reply. ${delivery.why} Send again: flemma batch send ${operands(name)}`,
+          problemLine({
+            message: `${name}: no reply. ${delivery.why}`,
+            next: `Send again: flemma batch send ${operands(name)}`,
+          }),
         );
       }
       case "later":
