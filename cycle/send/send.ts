@@ -10,6 +10,7 @@ import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { bodyBytes } from "../../providers/http/body.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { dayOf } from "../../providers/models/find.ts";
+import { withProviderName } from "../../providers/http/errors.ts";
 import type { ProviderError, RequestFallback } from "../../providers/types.ts";
 import { lastWordIsModels, nothingToSend, summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { RequestEnd, Send, SendOutcome } from "../types.ts";
@@ -259,7 +260,8 @@ class Sends {
             emit({ event: "request:waiting", provider: provider.name, wait: seconds, until, ahead });
           },
         });
-      const explain = (error: ProviderError) => this.#keys.explain(provider.name, error);
+      const explain = (error: ProviderError) =>
+        this.#keys.explain(provider.name, withProviderName(error, provider.name));
       const options = answer === null ? this.#options : { ...this.#options, ...answeredBy(answer) };
       const begin = () => new Sending(options, { ...parts, explain, network: network.value });
       const renew = async () =>

@@ -147,8 +147,17 @@ function onHold(body: unknown): string {
 const TOO_LARGE = "The request is larger than the provider accepts: attach fewer or smaller files.";
 
 /** Hint for a model or path that does not exist, or a model to which the account has no access. */
-const NOT_FOUND =
-  "Check the model name (flemma models list). If you set a base URL, check also the URL, its region and the deployment.";
+const NOT_FOUND = notFoundAt("");
+
+function notFoundAt(provider: string): string {
+  const list = `flemma models list ${provider}`.trimEnd();
+  return `Check the model name (${list}). If you set a base URL, check also the URL, its region and the deployment.`;
+}
+
+/** Returns the error with the name of its provider in the hint about a model that does not exist. */
+export function withProviderName<Of extends ProviderError>(error: Of, provider: string): Of {
+  return error.next === NOT_FOUND ? { ...error, next: notFoundAt(provider) } : error;
+}
 
 /** Hint for answers in HTML or plain text, which come from servers other than the API. */
 const NOT_THE_API =

@@ -60,7 +60,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
     replies: [refuse(404, "not_found_error", "model: claude-nonsense"), GOOD],
     exit: 1,
     lead: async ({ found, follow }) => {
-      const listed = await follow(found(/\((flemma models list)\)/));
+      const listed = await follow(found(/\((flemma models list anthropic)\)/));
       await follow([...ADVANCE, "--model", /claude-[\w-]+/.exec(listed)![0]]);
     },
   },

@@ -313,7 +313,7 @@ test("no advice leads to a request that would be refused again", (place) => {
   const rows: readonly (readonly [ReturnType<typeof error>, RegExp])[] = [
     [
       error(404, "not_found_error", "model: x"),
-      /x\n {2}Check the model name \(flemma models list\)[^\n]*\n$/,
+      /x\n {2}Check the model name \(flemma models list anthropic\)[^\n]*\n$/,
     ],
     [error(401, "authentication_error", "bad key"), /bad key\n {2}Check the key [^\n]*\n$/],
     [error(429, "insufficient_quota", "spent"), /spent\n {2}Retrying does not help[^\n]*\n$/],
