@@ -89,8 +89,9 @@ function readGroup(
   // In a group of one command, the next word can only be its argument.
   const isArgument = second === undefined || group.length === 1 || second.startsWith("-") || isFile(second);
   if (standard !== undefined && isArgument) return readRest(standard, others, isFile);
-  if (second === undefined) {
-    const message = `${first} needs one of: ${group.map(({ name }) => name).join(", ")}.`;
+  if (second === undefined || isFile(second)) {
+    const before = second === undefined ? "" : `, before ${second}`;
+    const message = `${first} needs one of: ${group.map(({ name }) => name).join(", ")}${before}.`;
     return mistake(message, group[0]!, [], { group: first });
   }
   const known = group.map(({ name }) => name.split(" ")[1]!);

@@ -6,25 +6,36 @@ import type { UsageMistake } from "./arguments.ts";
 
 /** Names of commands in similar programs, mapped to the commands of flemma. */
 export const OTHER_NAMES: Readonly<Record<string, string>> = {
+  cat: "show",
   chat: "new",
   continue: "advance",
+  cost: "usage",
   create: "new",
   exec: "execute",
   export: "show",
+  find: "list",
+  history: "list",
   init: "new",
+  key: "auth set",
+  keys: "auth set",
   kill: "cancel",
   lint: "check",
   login: "auth set",
+  ls: "list",
   model: "models list",
   permissions: "approval explain",
   prompt: "ask",
   query: "ask",
+  read: "show",
+  resume: "advance",
   run: "advance",
+  search: "list",
   settings: "config show",
   setup: "doctor",
   start: "advance",
   stop: "cancel",
   validate: "check",
+  view: "show",
 };
 
 /** Names of commands in similar programs that change settings. */

@@ -41,8 +41,17 @@ export async function run(invocation: Invocation): Promise<number> {
   const path = await knownPath(environment, file);
   const records = (await recordsOf(environment, path)).filter(wanted);
   const helpers = path === null ? [] : await helperUsage(environment, path, wanted);
-  const isMissing = records.length === 0 && !await isFile(absolutePath(environment, file));
+  const found = await statOrNull(absolutePath(environment, file));
+  const isMissing = records.length === 0 && found?.isFile !== true;
   if (asJson) writeOutput(`${safeJson(documentJson(path, records, helpers))}\n`);
+  if (isMissing && found?.isDirectory === true) {
+    const message = `${file} is a folder, not a document.`;
+    return refuse(invocation, {
+      code: "document-is-folder",
+      message,
+      next: "For all documents: flemma usage",
+    });
+  }
   if (isMissing) {
     return refuse(invocation, { code: "document-missing", message: `There is no file ${file}.` });
   }
@@ -63,12 +72,12 @@ function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 }
 
-async function isFile(path: string): Promise<boolean> {
+async function statOrNull(path: string): Promise<Deno.FileInfo | null> {
   try {
-    return (await Deno.stat(path)).isFile;
+    return await Deno.stat(path);
   } catch {
     // If the file cannot be read, there is no document to report on.
-    return false;
+    return null;
   }
 }
 

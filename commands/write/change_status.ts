@@ -14,6 +14,7 @@ import { invalidAnswers } from "../../cycle/plan/refusals.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { formatCommand } from "../line/advice.ts";
+import { suggestNextStep } from "../line/next_steps.ts";
 import { refuse } from "../io/refuse.ts";
 import { withDocument } from "../document/open.ts";
 import { targetsOf } from "../line/targets.ts";
@@ -39,14 +40,20 @@ function filled(chat: Chat, ids: readonly string[]): string[] {
 }
 
 /** Reports approved calls that still do not run because the answers to their server cannot be sent. */
-async function unanswered(session: ChatSession, ids: readonly string[]): Promise<string[]> {
+async function unanswered(
+  session: ChatSession,
+  ids: readonly string[],
+  file: string | null,
+): Promise<string[]> {
   // Few servers ask, and deciding about all calls takes longer than everything else.
   const asked = ids.filter((id) => (session.chat.result(id)?.questions ?? null) !== null);
   const calls = asked.length === 0 ? [] : await session.calls();
   return calls.flatMap(({ id, line, questions }) =>
-    questions === null || questions.problem === null || !asked.includes(id)
-      ? []
-      : [`${invalidAnswers(id, questions.problem).message} Change them below line ${line}.`]
+    questions === null || questions.problem === null || !asked.includes(id) ? [] : [
+      `${invalidAnswers(id, questions.problem).message} Change them below line ${line}, then: ${
+        formatCommand("advance", file)
+      }`,
+    ]
   );
 }
 
@@ -128,8 +135,12 @@ export async function markCalls(outer: Invocation, marking: Marking): Promise<nu
     const meant = targetsOf(targets, given, { exact: true });
     const marked = await marking.mark(session, meant, file);
     if (!marked.ok) {
-      const exit = refuse(invocation, marked.problem);
-      if (UNCLEAR.has(marked.problem.code)) {
+      const { problem } = marked;
+      const nothingWaits = problem.code === "no-pending-call" &&
+        session.chat.calls.every(({ id }) => session.chat.result(id)?.status !== "pending");
+      const next = nothingWaits ? suggestNextStep(session.chat, file) : problem.next;
+      const exit = refuse(invocation, { ...problem, next });
+      if (UNCLEAR.has(problem.code)) {
         const { chat } = session;
         const pending = chat.calls.map(({ id }) => id).filter((id) => chat.result(id)?.status === "pending");
         for (const line of callLines(await session.summaries(pending))) messages.say(line);
@@ -137,7 +148,7 @@ export async function markCalls(outer: Invocation, marking: Marking): Promise<nu
       return exit;
     }
     const blocked = marking.done === "Approved"
-      ? [...filled(session.chat, marked.value), ...await unanswered(session, marked.value)]
+      ? [...filled(session.chat, marked.value), ...await unanswered(session, marked.value, file)]
       : [];
     for (const sentence of blocked) messages.say(`flemma: ${sentence}`);
     if (blocked.length > 0) return Exit.person;

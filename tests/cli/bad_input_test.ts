@@ -33,6 +33,8 @@ test("if the first word is a question or another program's command, the error na
     ["chat", /Did you mean new\?/],
     ["login", /Did you mean auth set\?/],
     ["init", /Did you mean new\?/],
+    ["search", /Did you mean list\?/],
+    ["read", /Did you mean show\?/],
     ["constructor", /no command or file constructor\.\n/],
   ];
   await Promise.all(rows.map(async ([word, pattern]) => refused(await place.run([word]), 2, pattern)));
@@ -76,6 +78,45 @@ test("a line that looks like a role line is reported if the document cannot cont
     const { stderr } = await place.run(["advance", "a.chat"]);
     assert.doesNotMatch(stderr, /does not start a message/, stated);
   }
+});
+
+test("if no call is pending, the next step of this document is named", async (place) => {
+  const rows: readonly (readonly [string, string])[] = [
+    [
+      callsDocument([{ id: "c1", command: "true", status: "approved" }]),
+      "Continue with: flemma advance a.chat",
+    ],
+    [
+      "@You:\nHi.\n\n@Assistant:\nHello.\n\n@You:\n",
+      "Write below the last @You:, then: flemma advance a.chat",
+    ],
+  ];
+  for (const [text, next] of rows) {
+    place.write("a.chat", text);
+    for (const target of [[], ["--all"]]) {
+      const { code, stderr } = await place.run(["approve", "a.chat", ...target]);
+      assert.deepEqual([code, stderr], [1, `flemma: No call is pending.\n  ${next}\n`]);
+    }
+  }
+});
+
+test("a file where the second word of a command is missing is named as such", async (place) => {
+  place.write("a.chat", "@You:\nHi.\n");
+  refused(
+    await place.run(["batch", "a.chat"]),
+    2,
+    /batch needs one of: batch send, [^\n]*, before a\.chat\.\n/,
+  );
+  refused(await place.run(["batch", "sned"]), 2, /There is no command batch sned\. Did you mean send\?\n/);
+});
+
+test("usage of a folder is refused as such, and names the command for all documents", async (place) => {
+  await Deno.mkdir(place.path("chats"));
+  refused(
+    await place.run(["usage", "chats"]),
+    1,
+    /chats is a folder, not a document\.\n {2}For all documents: flemma usage\n/,
+  );
 });
 
 test("an unreadable document is refused in one line that names it, and stays unchanged", async (place) => {

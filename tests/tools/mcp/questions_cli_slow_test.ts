@@ -51,7 +51,7 @@ test("status, check, show and approve say what a server wants to know, and what 
     const approved = await place.exits(3, ["approve", "a.chat"]);
     assert.match(
       approved.stderr,
-      /The answers of c1 cannot be sent: email: is required\. Change them below line 15\./,
+      /The answers of c1 cannot be sent: email: is required\. Change them below line 15, then: flemma advance \S+\n/,
     );
     const advanced = await place.exits(3, ["advance", "a.chat"]);
     assert.match(advanced.stderr, /The answers of c1 cannot be sent: email: is required\./);
