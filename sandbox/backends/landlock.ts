@@ -19,6 +19,7 @@ import {
   GUARD_ROLE,
   type LauncherChecks,
   type LauncherPlan,
+  type LauncherProxy,
   NO_CACHE,
   OWN_CACHE_VARIABLE,
   REPORT_DESCRIPTOR,
@@ -28,12 +29,14 @@ import {
 import { landlockVersion } from "../kernel/landlock_version.ts";
 import { seccompFilter } from "../kernel/seccomp.ts";
 import { type Ahead, startAhead, startAheadLater, takeWaiting } from "../kernel/waiting_launcher.ts";
+import { PROXY_USER } from "../network/proxy.ts";
+import { proxyVariables } from "../network/relay.ts";
 import { readIfPresent } from "../policy/late_masks.ts";
 import { withInnerScript } from "../process/inner_script.ts";
 import { MARK, newMark } from "../process/marks.ts";
 import { PrivateFiles } from "../process/private_files.ts";
 import type { BackendPreparation, Host, MountablePolicy, SetupFailure } from "../types.ts";
-import { limitedCommand, type Parts, takeBack } from "./prepare.ts";
+import { type CommandProxy, limitedCommand, openProxy, type Parts, takeBack } from "./prepare.ts";
 import { EMPTY_COMMAND } from "./probe.ts";
 
 /** The files of the launcher, once they were needed. */
@@ -41,6 +44,7 @@ let launcherEntries: readonly (readonly [name: string, bytes: Uint8Array<ArrayBu
 
 const AF_UNIX = 1;
 const AF_INET = 2;
+const AF_INET6 = 10;
 
 /** A device that everybody may open, and that no rule grants. */
 const UNGRANTED_DEVICE = "/dev/ptmx";
@@ -129,12 +133,18 @@ async function assemble(
   if (inner !== EMPTY_COMMAND) startAhead(keyOf(launcher), () => waitingLauncher(launcher, host.environment));
   const limited = limitedCommand(policy, inner, host, parts);
   if (!limited.ok) return limited;
+  const network = plan.value.proxied ? openNetwork(policy, host, parts) : success(null);
+  if (!network.ok) return network;
   const blocksSockets = !allowsLocalSockets(policy);
   const filter = seccompFilter(Deno.build.arch, {
     blockUnixSockets: blocksSockets,
     blockHostSockets: true,
     refuseSetuid: host.root,
-    alone: { blockNetwork: !policy.network, refuseTruncate: plan.value.abi < 3 },
+    alone: {
+      blockNetwork: !policy.network,
+      allowTcp: plan.value.proxied,
+      refuseTruncate: plan.value.abi < 3,
+    },
   })!;
   let status = files.fresh("status");
   // The file must be readable without the rules, and the command must not write it.
@@ -146,10 +156,13 @@ async function assemble(
   const checks: LauncherChecks = {
     unwritable,
     unreadable: FILES.kindOf(UNGRANTED_DEVICE) === "file" ? [UNGRANTED_DEVICE] : [],
-    families: [...(blocksSockets ? [AF_UNIX] : []), ...(policy.network ? [] : [AF_INET])],
+    families: [
+      ...(blocksSockets ? [AF_UNIX] : []),
+      ...(policy.network ? [] : [plan.value.proxied ? AF_INET6 : AF_INET]),
+    ],
     movable: writeRule === undefined ? null : movable,
   };
-  const { abi, handled, refusesTcp, rules } = plan.value;
+  const { abi, handled, refusesTcp, proxied, rules } = plan.value;
   const granted = checks.movable === null ? [] : [{ ...writeRule!, path: checks.movable }];
   const launcherPlan: LauncherPlan = {
     abi,
@@ -160,6 +173,7 @@ async function assemble(
     owner: Deno.pid,
     group: limited.value.group,
     checks,
+    proxy: network.value?.proxy ?? null,
   };
   const mark = newMark();
   const planFile = files.fresh("plan");
@@ -189,11 +203,29 @@ async function assemble(
     // A rule is never refused because of what it names, so only the form of the plan matters.
     fingerprint: [
       runtime.value,
-      JSON.stringify({ abi, handled, refusesTcp, checks: checks.families, source: program }),
+      JSON.stringify({ abi, handled, refusesTcp, proxied, checks: checks.families, source: program }),
       ...inner,
     ],
+    refusedHosts: () => [...network.value?.refused ?? []],
     setupFailure: (stderr, signal) => Promise.resolve(failureIn(readIfPresent(status), stderr, signal)),
     dispose: () => takeBack(parts),
+  });
+}
+
+/** Starts the proxy of a network list. Every program of this machine can reach its port, so it asks for a secret. */
+function openNetwork(
+  policy: MountablePolicy,
+  host: Host,
+  parts: Parts,
+): Outcome<Pick<CommandProxy, "refused"> & { readonly proxy: LauncherProxy }> {
+  const secret = crypto.randomUUID();
+  const opened = openProxy(policy, host, parts, { secret });
+  if (!opened.ok) return opened;
+  const { refused, port } = opened.value;
+  const variables = proxyVariables(`http://${PROXY_USER}:${secret}@127.0.0.1:${port}`);
+  return success({
+    refused,
+    proxy: { port: port!, variables: { ...variables, NO_PROXY: "", no_proxy: "" } },
   });
 }
 

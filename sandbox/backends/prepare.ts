@@ -8,7 +8,7 @@ import { classifySetupFailure, socketVanished } from "./failures.ts";
 import { readMachine } from "./machine.ts";
 import { limitOptions } from "./limits.ts";
 import { mountArguments } from "./mounts.ts";
-import { startProxy } from "../network/proxy.ts";
+import { type ProxyPlace, type RunningProxy, startProxy } from "../network/proxy.ts";
 import { RELAY_PORT, relayOptions, relaySource, withRelay } from "../network/relay.ts";
 import { parseHostRules } from "../network/rules.ts";
 import { removeEmptyFromFolder } from "../paths/open_folder.ts";
@@ -412,6 +412,43 @@ interface OpenedNetwork {
   readonly port: number;
 }
 
+/** A proxy that serves one command. */
+export interface CommandProxy extends Pick<RunningProxy, "port"> {
+  /** Hosts that it has refused so far, as `host:port`. */
+  readonly refused: ReadonlySet<string>;
+}
+
+/** Starts the proxy for the network list of a command. */
+export function openProxy(
+  { network_allow }: MountablePolicy,
+  host: Host,
+  parts: Parts,
+  place: ProxyPlace,
+): Outcome<CommandProxy> {
+  const rules = parseHostRules(network_allow);
+  if (!rules.ok) return rules;
+  const refused = new Set<string>();
+  try {
+    const proxy = startProxy({
+      ...place,
+      rules: rules.value,
+      onRefusal: (problem, target) => {
+        // A command may try thousands of hosts; the first ones tell enough.
+        if (refused.size >= MOST_REFUSED) return;
+        refused.add(target);
+        host.notice(problem);
+      },
+    });
+    parts.undo.push(() => proxy.close());
+    return success({ port: proxy.port, refused });
+  } catch (thrown) {
+    return failure(
+      "no-proxy",
+      `The network list (sandbox.policy.network) cannot be enforced: ${thrownText(thrown)}.`,
+    );
+  }
+}
+
 /** Starts the proxy for a network list and returns what the relay needs; null if the policy has no list. */
 function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome<OpenedNetwork | null> {
   if (policy.network || policy.network_allow.length === 0) return success(null);
@@ -422,8 +459,6 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
       "Set block_unix_sockets to false, or network to false.",
     );
   }
-  const rules = parseHostRules(policy.network_allow);
-  if (!rules.ok) return rules;
   // If flemma is a single file, its built-in Deno cannot run other programs, so an installed Deno has to run the relay.
   const own = ownDeno();
   const runtime = own === null ? host.program("deno") : success(own);
@@ -437,18 +472,9 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   try {
     const program = parts.files.constant("relay", new TextEncoder().encode(relaySource()));
     const socket = shortPath(parts.files.fresh("p", 8), parts);
-    const refused = new Set<string>();
-    const proxy = startProxy({
-      path: socket,
-      rules: rules.value,
-      onRefusal: (problem, target) => {
-        // A command may try thousands of hosts; the first ones tell enough.
-        if (refused.size >= MOST_REFUSED) return;
-        refused.add(target);
-        host.notice(problem);
-      },
-    });
-    parts.undo.push(() => proxy.close());
+    const opened = openProxy(policy, host, parts, { path: socket });
+    if (!opened.ok) return opened;
+    const { refused } = opened.value;
     const port = host.sharedNetwork?.()?.takePort() ?? RELAY_PORT;
     const options = (path: string, at: number) =>
       relayOptions({ runtime: runtime.value, program, socket: path, port: at });

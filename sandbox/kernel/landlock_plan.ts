@@ -54,8 +54,10 @@ export interface LandlockPlan {
   readonly abi: number;
   /** Rights that need a rule, as bits. */
   readonly handled: number;
-  /** True if the kernel refuses TCP. */
+  /** True if the kernel refuses TCP, except to the proxy of a network list. */
   readonly refusesTcp: boolean;
+  /** True if commands have a network list. They reach its hosts through a proxy of this program, by TCP. */
+  readonly proxied: boolean;
   /** Rights below paths. All paths are real. */
   readonly rules: readonly LandlockRule[];
   /** What a sandbox with namespaces would refuse, and this one does not. A sentence for each topic. */
@@ -112,17 +114,19 @@ export function planLandlock(
       "Use Linux 5.19 or later.",
     );
   }
-  const obstacle = obstacleTo(policy);
+  const proxied = !policy.network && policy.network_allow.length > 0;
+  const obstacle = obstacleTo(policy, proxied && version < SINCE.network);
   if (obstacle !== null) return failure("landlock-cannot", ...obstacle);
   const handled = knownRights(version);
   const exact = compared.length === 0 && !allowsLocalSockets(policy) && policy.inner.length === 0 &&
     policy.links.length === 0 &&
-    version >= SINCE.scopes;
+    version >= SINCE.scopes && !proxied;
   return success({
     kind: exact ? "exact" : "repaired",
     abi: version,
     handled,
     refusesTcp: !policy.network && version >= SINCE.network,
+    proxied,
     rules: [...readRules(policy, files), ...writeRules(policy, files), ...deviceRules()]
       .map((rule) => ({ ...rule, rights: rule.rights & handled })),
     notCovered: gapsOf(policy, version, compared),
@@ -135,7 +139,7 @@ export function allowsLocalSockets({ refuses_sockets, sockets }: MountablePolicy
 }
 
 /** Message and remedy for what rules cannot express; null if they can express all of it. */
-function obstacleTo(policy: MountablePolicy): [message: string, next: string] | null {
+function obstacleTo(policy: MountablePolicy, lacksPorts: boolean): [message: string, next: string] | null {
   const { rw_paths, inner, protect, hidden } = policy;
   const isWritable = (path: string) => rw_paths.some((root) => isInside(path, root));
   if (policy.allow_privileged) {
@@ -144,10 +148,10 @@ function obstacleTo(policy: MountablePolicy): [message: string, next: string] | 
       "Set sandbox.policy.allow_privileged to false.",
     ];
   }
-  if (!policy.network && policy.network_allow.length > 0) {
+  if (lacksPorts) {
     return [
-      "Landlock cannot limit the network to the hosts of a list.",
-      "Set sandbox.policy.network to true or false.",
+      "Landlock cannot limit the network to the hosts of a list on this kernel.",
+      "Use Linux 6.7 or later, or set sandbox.policy.network to true or false.",
     ];
   }
   if (policy.limits.tmp_size !== undefined) {
@@ -239,6 +243,11 @@ function gapsOf(policy: MountablePolicy, abi: number, compared: readonly string[
       : []),
     "All processes and their command lines are visible, and so are the names of devices and sockets.",
     "The processors that your other processes use can be changed.",
+    ...(!policy.network && policy.network_allow.length > 0
+      ? [
+        "The port of the proxy for the network list, which differs for each command, can be reached on every host.",
+      ]
+      : []),
     "Shared memory and message queues of System V and POSIX are shared with the machine.",
     ...(!allowsLocalSockets(policy)
       ? []

@@ -11,6 +11,7 @@ import {
   GUARD_ROLE,
   type LauncherChecks,
   type LauncherPlan,
+  type LauncherProxy,
   NOT_STARTED,
   OWN_CACHE_VARIABLE,
   REPORT_DESCRIPTOR,
@@ -46,6 +47,9 @@ const libc = Deno.dlopen("libc.so.6", {
   mkdir: { parameters: ["buffer", "u32"], result: "i32" },
   rename: { parameters: ["buffer", "buffer"], result: "i32" },
   socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
+  connect: { parameters: ["i32", "buffer", "u32"], result: "i32" },
+  listen: { parameters: ["i32", "i32"], result: "i32" },
+  sendto: { parameters: ["i32", "buffer", "usize", "i32", "buffer", "u32"], result: "isize" },
   close: { parameters: ["i32"], result: "i32" },
   fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
   signal: { parameters: ["i32", "usize"], result: "usize" },
@@ -81,7 +85,10 @@ const SIGTERM = 15;
 const EPERM = 1;
 const EACCES = 13;
 const O_WRONLY = 1;
+const AF_INET = 2;
 const SOCK_STREAM = 1;
+const SOCK_DATAGRAM = 2;
+const MSG_FASTOPEN = 0x20000000;
 const ELOOP = 40;
 const O_PATH = 0o10000000;
 const O_CLOEXEC = 0o2000000;
@@ -136,6 +143,8 @@ const HOW_TO_OPEN = new BigUint64Array([BigInt(O_PATH | O_CLOEXEC), 0n, BigInt(N
 const RULE = new Uint8Array(12);
 const RULE_VIEW = new DataView(RULE.buffer);
 const BELOW_PATH = 1n;
+const TO_PORT = 2n;
+const CONNECT_TCP = 2n;
 
 function addRule(rules: number, path: string, rights: number, needed: boolean): void {
   const size = BigInt(HOW_TO_OPEN.byteLength);
@@ -153,6 +162,14 @@ function addRule(rules: number, path: string, rights: number, needed: boolean): 
   const error = errno();
   libc.close(descriptor);
   if (added < 0n && needed) throw new NotConfined(`Landlock refused a rule for ${path} (error ${error})`);
+}
+
+/** Grants TCP connections to a port, which is then reachable on every host. */
+function addPort(rules: number, port: number): void {
+  const rule = new Uint8Array(new BigUint64Array([CONNECT_TCP, BigInt(port)]).buffer);
+  if (libc.addRule(LANDLOCK_ADD, BigInt(rules), TO_PORT, rule, 0n) < 0n) {
+    throw new NotConfined(`Landlock refused a rule for the port of the proxy (error ${errno()})`);
+  }
 }
 
 /**
@@ -372,6 +389,13 @@ function receivePlan(): string | null {
   return new TextDecoder().decode(bytes);
 }
 
+/** Reads a plan from a file and removes it, because it can hold the secret of a proxy. */
+function takePlan(path: string): string {
+  const plan = Deno.readTextFileSync(path);
+  Deno.removeSync(path);
+  return plan;
+}
+
 /** Enters the folder of a command, and returns its environment. The program is looked up as the command would do it. */
 function enter({ cwd, variables }: WaitedStart): Uint8Array<ArrayBuffer>[] {
   if (libc.chdir(text(cwd)) !== 0) {
@@ -438,6 +462,57 @@ function wrongResult(
   return isMoved ? null : "its rules, but also refused to move files between folders";
 }
 
+/** An address of this machine, in the form of the kernel. */
+function localAddress(port: number): Uint8Array<ArrayBuffer> {
+  const address = new Uint8Array(16);
+  address.set([AF_INET, 0, port >> 8, port & 0xff, 127, 0, 0, 1]);
+  return address;
+}
+
+/** Like `wrongResult`, for the only way to the network. */
+function wrongNetwork({ port }: LauncherProxy): string | null {
+  const other = localAddress(port === 1 ? 2 : port - 1);
+  const withTcp = (attempt: (socket: number) => number) => {
+    const socket = libc.socket(AF_INET, SOCK_STREAM, 0);
+    if (socket < 0) throw new NotConfined(`the network list cannot be used (error ${errno()})`);
+    const result = attempt(socket);
+    const error = errno();
+    libc.close(socket);
+    return { result, error };
+  };
+  // Each attempt gets a new socket, and the error is asked for again if the runtime has made a call of its own.
+  const refuses = (attempt: (socket: number) => number, wanted: number) => {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const { result, error } = withTcp(attempt);
+      if (result >= 0) return false;
+      if (error === wanted) return true;
+    }
+    return false;
+  };
+  if (!refuses((socket) => libc.connect(socket, other, other.length), EACCES)) return "other ports";
+  if (!refuses((socket) => libc.listen(socket, 1), EPERM)) return "listening on a port";
+  const one = new Uint8Array(1);
+  const fast = (socket: number) => Number(libc.sendto(socket, one, 1n, MSG_FASTOPEN, other, other.length));
+  if (!refuses(fast, EPERM)) return "connections by a flag";
+  if (!isRefused(() => libc.socket(AF_INET, SOCK_DATAGRAM, 0), EPERM)) return "UDP";
+  const own = localAddress(port);
+  return withTcp((socket) => libc.connect(socket, own, own.length)).result === 0
+    ? null
+    : "its rules, but also refused the way to the proxy";
+}
+
+/** An environment with these variables in place of those with the same names. */
+function withVariables(
+  entries: readonly Uint8Array<ArrayBuffer>[],
+  variables: Readonly<Record<string, string>>,
+): Uint8Array<ArrayBuffer>[] {
+  const names = Object.keys(variables).map((name) => encoder.encode(`${name}=`));
+  return [
+    ...entries.filter((entry) => !names.some((name) => name.every((byte, at) => entry[at] === byte))),
+    ...Object.entries(variables).map(([name, value]) => text(`${name}=${value}`)),
+  ];
+}
+
 /**
  * Confines this process and becomes the command. Returns only if that fails.
  *
@@ -446,13 +521,14 @@ function wrongResult(
 function becomeCommand(parent: number, from: string, words: readonly string[]): void {
   prctl(SET_PDEATHSIG, SIGKILL);
   if (libc.getppid() !== parent) Deno.exit(NOT_STARTED);
-  const received = from === WAITS ? receivePlan() : Deno.readTextFileSync(from);
+  const received = from === WAITS ? receivePlan() : takePlan(from);
   // The process that started this one does not need it any more.
   if (received === null) Deno.exit(NOT_STARTED);
   const plan: LauncherPlan = JSON.parse(received);
-  const { abi, handled, refusesTcp, rules, filter, checks, owner, group, start } = plan;
+  const { abi, handled, refusesTcp, rules, filter, checks, owner, group, start, proxy } = plan;
   const scoped = abi >= LIMITS_SIGNALS;
-  const variables = start === undefined ? commandEnvironment() : enter(start);
+  const given = start === undefined ? commandEnvironment() : enter(start);
+  const variables = proxy === null ? given : withVariables(given, proxy.variables);
   const argv = (start?.argv ?? words).map(text);
   const instructions = Uint8Array.from(filter);
   const program = new Uint8Array(16);
@@ -462,6 +538,7 @@ function becomeCommand(parent: number, from: string, words: readonly string[]): 
   const [argvPointers, variablePointers] = [pointers(argv), pointers(variables)];
   const inner = ruleset(abi, handled, refusesTcp, scoped ? 3 : 0);
   for (const { path, rights, needed } of rules) addRule(inner, path, rights, needed);
+  if (proxy !== null) addPort(inner, proxy.port);
   // Earlier, the threads of this runtime would count.
   if (group !== null) join(group);
   // The runtime ignores this signal, and the command would inherit that.
@@ -472,7 +549,7 @@ function becomeCommand(parent: number, from: string, words: readonly string[]): 
   if (prctl(SET_SECCOMP, 2, addressOf(program)) !== 0) {
     throw new NotConfined("the system call filter is refused");
   }
-  const wrong = wrongResult(checks, scoped ? owner : null);
+  const wrong = wrongResult(checks, scoped ? owner : null) ?? (proxy === null ? null : wrongNetwork(proxy));
   if (wrong !== null) throw new NotConfined(`the kernel did not refuse ${wrong}`);
   // Everything but the standard streams is closed when the command replaces this process.
   if (call(CLOSE_RANGE, 3, 0xffffffff, 4) !== 0) throw new NotConfined("open files cannot be closed");

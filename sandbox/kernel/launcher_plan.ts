@@ -11,8 +11,17 @@ export interface LauncherPlan extends Pick<LandlockPlan, "abi" | "handled" | "re
   /** The list of members of the control group that the command joins; null if it joins none. */
   readonly group: string | null;
   readonly checks: LauncherChecks;
+  /** The only way to the network, if there is a list of its hosts; otherwise null. */
+  readonly proxy: LauncherProxy | null;
   /** Only for a launcher that has waited: what it cannot inherit. */
   readonly start?: WaitedStart;
+}
+
+/** A proxy on this machine. */
+export interface LauncherProxy {
+  readonly port: number;
+  /** Variables by which the command finds it, with its secret. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** What a launcher starts that was itself started before the command was known. */

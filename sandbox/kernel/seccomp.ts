@@ -22,6 +22,9 @@ interface Architecture {
   readonly socketpair: number;
   readonly truncate: number;
   readonly prlimit64: number;
+  readonly listen: number;
+  /** Calls that can connect a TCP socket by a flag, each with the position of the argument that holds it. */
+  readonly sending: readonly (readonly [call: number, argument: number])[];
   readonly setpriority: number;
   readonly ioprio_set: number;
   /** Calls that set how a process is scheduled; the first argument is its id. */
@@ -55,6 +58,9 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     socketpair: 53,
     truncate: 76,
     prlimit64: 302,
+    listen: 50,
+    // sendto, sendmsg, sendmmsg.
+    sending: [[44, 3], [46, 2], [307, 3]],
     setpriority: 141,
     ioprio_set: 251,
     // sched_setscheduler, sched_setparam, sched_setattr.
@@ -82,6 +88,8 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     socketpair: 199,
     truncate: 45,
     prlimit64: 261,
+    listen: 201,
+    sending: [[206, 3], [211, 2], [269, 3]],
     setpriority: 140,
     ioprio_set: 30,
     scheduling: [119, 118, 274],
@@ -111,7 +119,14 @@ const TIOCLINUX = 0x541c;
 const PRIO_USER = 2;
 const IOPRIO_WHO_USER = 3;
 const AF_UNIX = 1;
+const AF_INET = 2;
 const AF_NETLINK = 16;
+const SOCK_STREAM = 1;
+/** The bits of a socket's type that are not flags. */
+const SOCKET_TYPE = 0xf;
+const IPPROTO_TCP = 6;
+/** Connects and sends in one step, which Landlock does not see. */
+const MSG_FASTOPEN = 0x20000000;
 /** The kind of netlink sockets that list interfaces and addresses. */
 const NETLINK_ROUTE = 0;
 /** A bit that the type of a datagram socket has, and the types of streams and sequenced packets do not have. */
@@ -122,8 +137,9 @@ const ALLOW = 0x7fff0000;
 const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
-/** BPF instructions: load a word of the call's data, compare and jump, return. */
+/** BPF instructions: load a word of the call's data, mask it, compare and jump, return. */
 const LOAD = 0x20;
+const AND = 0x54;
 const JUMP_EQUAL = 0x15;
 const JUMP_AT_LEAST = 0x35;
 const JUMP_BITS = 0x45;
@@ -156,6 +172,8 @@ export interface FilterOptions {
   readonly alone?: {
     /** Refuse all sockets except local ones and those that list network interfaces. */
     readonly blockNetwork: boolean;
+    /** Allow TCP over IPv4 nevertheless, to wherever Landlock allows it. Nothing can listen. @default false */
+    readonly allowTcp?: boolean;
     /** Refuse to change the length of a file by its path: Landlock before ABI 3 does not. */
     readonly refuseTruncate: boolean;
   };
@@ -209,6 +227,14 @@ export function seccompFilter(
         { call, argument: { index: 0, test: "differs", value: 0 } } as const
       )),
     ]),
+    ...(alone?.allowTcp
+      ? [
+        { call: numbers.listen },
+        ...numbers.sending.map((
+          [call, index],
+        ) => ({ call, argument: { index, test: "has bits", value: MSG_FASTOPEN } } as const)),
+      ]
+      : []),
     ...(alone?.refuseTruncate ? [{ call: numbers.truncate }] : []),
   ];
   return encode([
@@ -220,7 +246,7 @@ export function seccompFilter(
       ? []
       : [{ code: JUMP_AT_LEAST, no: 1, value: secondTable }, { code: RETURN, value: ENOSYS }]),
     ...refusals.flatMap(refusalInstructions),
-    ...(alone?.blockNetwork ? onlyLocalSockets(socket) : []),
+    ...(alone?.blockNetwork ? alone.allowTcp ? onlyLocalAndTcp(socket) : onlyLocalSockets(socket) : []),
     { code: RETURN, value: ALLOW },
   ]);
 }
@@ -234,6 +260,27 @@ function onlyLocalSockets(socket: number): Instruction[] {
     { code: JUMP_EQUAL, no: 2, value: AF_NETLINK },
     { code: LOAD, value: argumentOffset(2) },
     { code: JUMP_EQUAL, yes: 1, value: NETLINK_ROUTE },
+    { code: RETURN, value: EPERM },
+    { code: LOAD, value: NUMBER },
+  ];
+}
+
+/** Like `onlyLocalSockets`, but allows TCP over IPv4. */
+function onlyLocalAndTcp(socket: number): Instruction[] {
+  return [
+    { code: JUMP_EQUAL, no: 14, value: socket },
+    { code: LOAD, value: argumentOffset(0) },
+    { code: JUMP_EQUAL, yes: 11, value: AF_UNIX },
+    { code: JUMP_EQUAL, yes: 3, value: AF_INET },
+    { code: JUMP_EQUAL, no: 8, value: AF_NETLINK },
+    { code: LOAD, value: argumentOffset(2) },
+    { code: JUMP_EQUAL, yes: 7, no: 6, value: NETLINK_ROUTE },
+    { code: LOAD, value: argumentOffset(1) },
+    { code: AND, value: SOCKET_TYPE },
+    { code: JUMP_EQUAL, no: 3, value: SOCK_STREAM },
+    { code: LOAD, value: argumentOffset(2) },
+    { code: JUMP_EQUAL, yes: 2, value: 0 },
+    { code: JUMP_EQUAL, yes: 1, value: IPPROTO_TCP },
     { code: RETURN, value: EPERM },
     { code: LOAD, value: NUMBER },
   ];

@@ -1,4 +1,4 @@
-// The only way out for a command with a network list: a proxy on a socket that checks every host against the list.
+// The only way out for a command with a network list: a proxy that checks every host against the list.
 
 import { writeAll } from "../../base/files.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -11,9 +11,19 @@ const MOST_HEAD = 64 * 1024;
 /** Time limit for connecting to a host, in milliseconds. */
 const CONNECT_LIMIT = 15_000;
 
-export interface ProxyOptions {
-  /** Path of the socket, at most 107 bytes. */
-  readonly path: string;
+export type ProxyOptions = ProxyChecks & ProxyPlace;
+
+/** Where a proxy listens. */
+export type ProxyPlace =
+  /** On a local socket with this path, at most 107 bytes. */
+  | { readonly path: string; readonly secret?: undefined }
+  /**
+   * On a free TCP port of this machine, which all its programs can reach. Only requests with this secret, as password
+   * of the user `flemma`, are served.
+   */
+  | { readonly path?: undefined; readonly secret: string };
+
+interface ProxyChecks {
   readonly rules: readonly HostRule[];
   /** Called with the reason and the target, as `host:port`. */
   onRefusal(problem: Problem, target: string): void;
@@ -22,13 +32,18 @@ export interface ProxyOptions {
 }
 
 export interface RunningProxy {
+  /** The TCP port; null if it listens on a local socket. */
+  readonly port: number | null;
   /** Ends all connections and removes the socket. */
   close(): void;
 }
 
 /** Starts a proxy on a new socket. Throws if listening fails. */
 export function startProxy(options: ProxyOptions): RunningProxy {
-  const listener = Deno.listen({ transport: "unix", path: options.path });
+  const { path } = options;
+  const listener: Deno.Listener = path === undefined
+    ? Deno.listen({ hostname: "127.0.0.1", port: 0 })
+    : Deno.listen({ transport: "unix", path });
   const open = new Set<Deno.Conn>();
   const serve = async (connection: Deno.Conn): Promise<void> => {
     open.add(connection);
@@ -46,11 +61,13 @@ export function startProxy(options: ProxyOptions): RunningProxy {
     // The listener was closed while it waited for a connection.
   });
   return {
+    port: listener.addr.transport === "tcp" ? listener.addr.port : null,
     close() {
       listener.close();
       for (const connection of [...open]) end(connection, open);
+      if (path === undefined) return;
       try {
-        Deno.removeSync(options.path);
+        Deno.removeSync(path);
       } catch {
         // The socket file is already gone.
       }
@@ -76,6 +93,9 @@ async function serveConnection(
   if (read === null) return;
   if (read === "too long") {
     return await answer(client, 431, `The head of the request is longer than ${MOST_HEAD} bytes.`);
+  }
+  if (options.secret !== undefined && !hasSecret(read.head, options.secret)) {
+    return await answer(client, 407, "This proxy serves only the command for which it was started.");
   }
   const request = parseRequest(read.head);
   if (request === null) {
@@ -214,6 +234,17 @@ export function parseRequest(head: string): ProxyRequest | null {
   return request(six ?? name, port === undefined ? 80 : Number(port), { head: forward, body });
 }
 
+/** The user name that clients of a proxy with a secret give. */
+export const PROXY_USER = "flemma";
+
+/** True if the request has the secret, exactly once. */
+function hasSecret(head: string, secret: string): boolean {
+  const fields = head.slice(0, -4).split("\r\n").slice(1).map((line) => FIELD.exec(line));
+  const given = fields.filter((field) => field?.[1]?.toLowerCase() === "proxy-authorization");
+  return given.length === 1 &&
+    /^basic +(.*)$/i.exec(given[0]![2]!.trim())?.[1] === btoa(`${PROXY_USER}:${secret}`);
+}
+
 /** Returns where the body ends, from field names in lower case and their values; null if servers could disagree. */
 function bodySize(fields: readonly (readonly [name: string, value: string])[]): BodySize | null {
   const valuesOf = (wanted: string) => fields.filter(([name]) => name === wanted).map(([, value]) => value);
@@ -282,10 +313,15 @@ async function resolveBySystem(name: string): Promise<readonly string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }
 
-async function answer(client: Deno.Conn, status: 400 | 403 | 431 | 502, message: string): Promise<void> {
+async function answer(
+  client: Deno.Conn,
+  status: 400 | 403 | 407 | 431 | 502,
+  message: string,
+): Promise<void> {
   const reason = {
     400: "Bad Request",
     403: "Forbidden",
+    407: "Proxy Authentication Required",
     431: "Request Header Fields Too Large",
     502: "Bad Gateway",
   }[status];
@@ -294,6 +330,7 @@ async function answer(client: Deno.Conn, status: 400 | 403 | 431 | 502, message:
     client,
     encode(
       `HTTP/1.1 ${status} ${reason}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+        (status === 407 ? 'Proxy-Authenticate: Basic realm="flemma"\r\n' : "") +
         `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
     ),
   );

@@ -28,18 +28,27 @@ export function relaySource(): string {
   return SOURCE.trimStart();
 }
 
+/** The variables by which programs find a proxy at this address. */
+export function proxyVariables(address: string): Record<string, string> {
+  const proxied = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
+  return {
+    ...Object.fromEntries(proxied.map((name) => [name, address])),
+    NO_PROXY: "127.0.0.1,localhost",
+    no_proxy: "127.0.0.1,localhost",
+  };
+}
+
 /** Mounts and variables, as bubblewrap options after its \`--dev\`. Paths are those of the host. */
 export function relayOptions(
   paths: { runtime: string; program: string; socket: string; port: number },
 ): string[] {
-  const address = `http://127.0.0.1:${paths.port}`;
-  const proxied = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
   return [
     ...["--ro-bind", paths.runtime, RUNTIME],
     ...["--ro-bind", paths.program, PROGRAM],
     ...["--ro-bind", paths.socket, SOCKET],
-    ...proxied.flatMap((name) => ["--setenv", name, address]),
-    ...["NO_PROXY", "no_proxy"].flatMap((name) => ["--setenv", name, "127.0.0.1,localhost"]),
+    ...Object.entries(proxyVariables(`http://127.0.0.1:${paths.port}`)).flatMap((
+      each,
+    ) => ["--setenv", ...each]),
   ];
 }
 

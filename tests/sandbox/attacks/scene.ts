@@ -63,12 +63,23 @@ for (const path of Deno.args) {
 }
 `;
 
-/** Speaks to an address directly, or through the proxy in the variables, and prints what comes back. */
+/**
+ * Speaks to an address, and prints what comes back. The host `proxy` is the proxy in the variables, with its secret, if it
+ * has one; `stranger` is the proxy without the secret.
+ */
 const TALK = `
-const [host, port, ...lines] = Deno.args;
+const [to, port, ...lines] = Deno.args;
 try {
-  const connection = await Deno.connect({ hostname: host, port: Number(port) });
-  await connection.write(new TextEncoder().encode(lines.join("\\r\\n") + "\\r\\n\\r\\n"));
+  const proxy = URL.parse(Deno.env.get("HTTP_PROXY") ?? "");
+  const hostname = to === "proxy" || to === "stranger" ? proxy.hostname : to;
+  const own = hostname === to ? port : proxy.port;
+  const secret = to === "proxy" && proxy.password !== ""
+    ? ["Proxy-Authorization: Basic " + btoa(proxy.username + ":" + proxy.password)]
+    : [];
+  const connection = await Deno.connect({ hostname, port: Number(own) });
+  const [first, ...rest] = lines;
+  const text = [first, ...secret, ...rest, "", ""].join("\\r\\n");
+  await connection.write(new TextEncoder().encode(text));
   console.log(await new Response(connection.readable).text());
 } catch (e) { console.log(e.name); }
 `;

@@ -178,7 +178,6 @@ Deno.test("what rules cannot express is refused with the reason", () => {
       /cannot protect \/home\/ann\/work\/big/,
     ],
     "a protected folder around a writable one": [{ protect: ["/home/ann"] }, /cannot protect \/home\/ann,/],
-    "a network list": [{ network: false, network_allow: ["example.org"] }, /hosts of a list/],
     "privileges": [{ allow_privileged: true }, /privileges/],
     "a size of /tmp": [{ limits: { tmp_size: 1 } }, /size of \/tmp/],
     "the root as a writable path": [{ rw_paths: ["/"] }, /cannot make \/ writable/],
@@ -189,6 +188,27 @@ Deno.test("what rules cannot express is refused with the reason", () => {
     assert.equal(plan.ok ? "" : plan.problem.code, "landlock-cannot", name);
     assert.match(plan.ok ? "" : plan.problem.message, says, name);
     assert.ok(!plan.ok && plan.problem.next !== undefined, name);
+  }
+});
+
+Deno.test("a network list allows a single port, is never exact, and is refused if the kernel cannot limit ports", () => {
+  const list = { network: false, network_allow: ["example.org"] };
+  for (const abi of [4, 6, 9]) {
+    const { kind, proxied, refusesTcp, notCovered } = planOf(list, abi);
+    assert.deepEqual([kind, proxied, refusesTcp], ["repaired", true, true], `ABI ${abi}`);
+    assert.ok(notCovered.some((line) => line.includes("port of the proxy")), `ABI ${abi}`);
+  }
+  for (const abi of [2, 3]) {
+    const plan = planLandlock(policyOf(list), abi, filesOf(TREE));
+    assert.equal(plan.ok ? "" : plan.problem.code, "landlock-cannot", `ABI ${abi}`);
+    assert.match(plan.ok ? "" : plan.problem.message, /hosts of a list on this kernel/, `ABI ${abi}`);
+    assert.match(plan.ok ? "" : plan.problem.next ?? "", /Linux 6\.7/, `ABI ${abi}`);
+  }
+  for (const other of [{ network: true, network_allow: ["example.org"] }, { network: false }, {}]) {
+    const { kind, proxied, notCovered } = planOf(other);
+    assert.deepEqual([kind, proxied], ["exact", false], JSON.stringify(other));
+    assert.ok(!notCovered.some((line) => line.includes("proxy")), JSON.stringify(other));
+    assert.ok(planLandlock(policyOf(other), 3, filesOf(TREE)).ok, JSON.stringify(other));
   }
 });
 

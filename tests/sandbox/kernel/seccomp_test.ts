@@ -30,6 +30,7 @@ function evaluate(filter: Uint8Array, { nr, arch, args = [] }: Call): number {
     const value = program.getUint32(8 * at + 4, true);
     at++;
     if (code === 0x20) accumulator = data.getUint32(value, true);
+    else if (code === 0x54) accumulator &= value;
     else if (code === 0x15) at += accumulator === value ? yes : no;
     else if (code === 0x35) at += accumulator >= value ? yes : no;
     else if (code === 0x45) at += (accumulator & value) !== 0 ? yes : no;
@@ -271,5 +272,69 @@ Deno.test("without namespaces, the filter allows only local sockets, and only a 
       assert.equal(run(nr, args), ALLOW, `${name}, with namespaces`);
     }
     assert.equal(run(39, [], strict), run(39, []), "the calls after the last rule are unchanged");
+  }
+});
+
+Deno.test("with a network list and without namespaces, the filter allows TCP over IPv4, but no listening and no other sockets", () => {
+  for (const [architecture, { audit }] of Object.entries(NUMBERS)) {
+    const { socket, socketpair, listen, sending, truncate } = ARCHITECTURES[architecture]!;
+    const none = { blockUnixSockets: false, blockHostSockets: false, refuseSetuid: false };
+    const filterOf = (allowTcp: boolean, more = {}) =>
+      seccompFilter(architecture, {
+        ...none,
+        ...more,
+        alone: { blockNetwork: true, allowTcp, refuseTruncate: true },
+      })!;
+    const FLAGS = 0x80800; // Not blocking, and closed by the next program.
+    const cases: [name: string, call: number, args: (number | bigint)[], listed: number, off: number][] = [
+      ["TCP", socket, [2, 1, 0], ALLOW, EPERM],
+      ["TCP by its number", socket, [2, 1, 6], ALLOW, EPERM],
+      ["TCP with flags", socket, [2, 1 | FLAGS, 6], ALLOW, EPERM],
+      [
+        "TCP with a high half, which the kernel does not read",
+        socket,
+        [
+          0x1_0000_0002n,
+          1n,
+          0x1_0000_0000n,
+        ],
+        ALLOW,
+        EPERM,
+      ],
+      ["UDP", socket, [2, 2, 0], EPERM, EPERM],
+      ["UDP with flags", socket, [2, 2 | FLAGS, 17], EPERM, EPERM],
+      ["raw packets", socket, [2, 3, 6], EPERM, EPERM],
+      ["a sequenced type", socket, [2, 5, 0], EPERM, EPERM],
+      ["multipath TCP", socket, [2, 1, 262], EPERM, EPERM],
+      ["SCTP", socket, [2, 1, 132], EPERM, EPERM],
+      ["a protocol in the high half", socket, [2n, 1n, 0x1_0000_0106n], EPERM, EPERM],
+      ["IPv6", socket, [10, 1, 0], EPERM, EPERM],
+      ["IPv6 datagrams", socket, [10, 2, 0], EPERM, EPERM],
+      ["SMC", socket, [43, 1, 0], EPERM, EPERM],
+      ["packets", socket, [17, 3, 0], EPERM, EPERM],
+      ["a local socket", socket, [1, 1, 0], ALLOW, ALLOW],
+      ["interfaces", socket, [16, 3, 0], ALLOW, ALLOW],
+      ["device events", socket, [16, 3, 15], EPERM, EPERM],
+      ["the host of a virtual machine", socket, [40, 1, 0], EPERM, EPERM],
+      ["listening", listen, [3, 1], EPERM, ALLOW],
+      ["truncate", truncate, [], EPERM, EPERM],
+      ["a pair of sockets", socketpair, [1, 1, 0], ALLOW, ALLOW],
+      ...sending.flatMap(([call, at]): [string, number, (number | bigint)[], number, number][] => {
+        const args = (flags: number | bigint) => [...new Array<number>(at).fill(3), flags];
+        return [
+          [`${call}`, call, args(0x4000), ALLOW, ALLOW],
+          [`${call} that connects`, call, args(0x20000000), EPERM, ALLOW],
+          [`${call} that connects, among flags`, call, args(0xffff_ffff_6000_4040n), EPERM, ALLOW],
+        ];
+      }),
+    ];
+    for (const [name, nr, args, listed, off] of cases) {
+      const run = (allowTcp: boolean) => evaluate(filterOf(allowTcp), { nr, arch: audit, args });
+      assert.equal(run(true), listed, `${architecture}: ${name}`);
+      assert.equal(run(false), off, `${architecture}: ${name}, without a network`);
+    }
+    const blocking = filterOf(true, { blockUnixSockets: true, blockHostSockets: true });
+    const blocked = (...args: number[]) => evaluate(blocking, { nr: socket, arch: audit, args });
+    assert.deepEqual([blocked(1, 1, 0), blocked(2, 1, 0), blocked(2, 2, 0)], [EPERM, ALLOW, EPERM]);
   }
 });

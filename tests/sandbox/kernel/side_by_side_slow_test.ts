@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { landlockVersion } from "../../../sandbox/kernel/landlock_version.ts";
+import { sandboxStatus } from "../../../sandbox/mod.ts";
 import { ROOT } from "../../../scripts/gate/root.ts";
 import { lives } from "../attacks/types.ts";
 import { testInFolder } from "../../folder.ts";
@@ -77,12 +78,17 @@ const ROWS: Readonly<Record<string, (tried: Tried) => Promise<void>>> = {
     });
     assert.equal(out, kind === "bubblewrap" ? "refused\n" : "refused\nrefused\n");
   },
-  "a network list": async ({ kind, root }) => {
+  "a network list": async ({ kind, root, run }) => {
     if (kind === "bubblewrap") return; // The attacks on network lists try it.
-    const policy = { network: { allow: ["example.org"] } };
-    const sandbox = projectSandbox(root, { backend: "landlock", policy });
-    const prepared = await sandbox.prepare(["true"]);
-    assert.match(prepared.ok ? "" : prepared.problem.message, /hosts of a list/);
+    const network = { allow: ["example.org"] };
+    const listens = or("python3 -c 'import socket; socket.socket().listen()'");
+    const connects = `python3 -c 'import socket; print(socket.socket().connect_ex(("127.0.0.1", 9)))'`;
+    const shell = `${or(socket("AF_INET6"))}; ${listens}; ${connects}; echo "\${HTTP_PROXY%%:*}"`;
+    // 13 is EACCES. Without Landlock, nothing would answer there.
+    assert.equal((await run(shell, { network })).out, "refused\nrefused\n13\nhttp\n");
+    const policy = { network, rw_paths: [`${root}/project/free`] };
+    const status = await sandboxStatus(projectSandbox(root, { backend: "landlock", policy }));
+    assert.equal(status.kind, "repaired");
   },
   "local sockets": async ({ kind, root, run }) => {
     const shell = or(socket("AF_UNIX"));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Problem } from "../../../base/problem.ts";
 import { isInward, parseAddress } from "../../../sandbox/network/address.ts";
-import { parseRequest, startProxy } from "../../../sandbox/network/proxy.ts";
+import { parseRequest, PROXY_USER, startProxy } from "../../../sandbox/network/proxy.ts";
 import { mayAskFor, mayConnect, parseHostRules } from "../../../sandbox/network/rules.ts";
 import { exists, plant, projectSandbox, requireBubblewrap, runInside } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
@@ -264,6 +264,83 @@ test("a tunnel carries bytes in both directions and ends when one side closes", 
       proxy.close();
     }
   });
+});
+
+Deno.test("a proxy on a port serves only requests with its secret, given exactly once", async () => {
+  await withServer(async (port, asked) => {
+    const secret = "0d0f-secret";
+    const refused: string[] = [];
+    const proxy = startProxy({
+      secret,
+      rules: rules(`127.0.0.1:${port}`),
+      onRefusal: (_, target) => refused.push(target),
+    });
+    const ask = async (...fields: string[]) => {
+      const head = [`GET http://127.0.0.1:${port}/ HTTP/1.1`, ...fields, "", ""].join("\r\n");
+      const connection = await Deno.connect({ hostname: "127.0.0.1", port: proxy.port! });
+      await connection.write(new TextEncoder().encode(head));
+      return await new Response(connection.readable).text();
+    };
+    const given = (user: string, password: string) => `Basic ${btoa(`${user}:${password}`)}`;
+    const own = given(PROXY_USER, secret);
+    const wrong: Record<string, string[]> = {
+      "no secret": [],
+      "an empty secret": [`Proxy-Authorization: ${given(PROXY_USER, "")}`],
+      "another secret": [`Proxy-Authorization: ${given(PROXY_USER, `${secret}x`)}`],
+      "the beginning of the secret": [`Proxy-Authorization: ${given(PROXY_USER, secret.slice(0, -1))}`],
+      "another user": [`Proxy-Authorization: ${given("root", secret)}`],
+      "another scheme": [`Proxy-Authorization: Bearer ${secret}`],
+      "the secret as it is": [`Proxy-Authorization: Basic ${secret}`],
+      "the field for the server": [`Authorization: ${own}`],
+      "a wrong and the right secret": [
+        `Proxy-Authorization: ${given(PROXY_USER, "x")}`,
+        `Proxy-Authorization: ${own}`,
+      ],
+      "the right secret twice": [`Proxy-Authorization: ${own}`, `proxy-authorization: ${own}`],
+    };
+    try {
+      for (const [name, fields] of Object.entries(wrong)) {
+        const answer = await ask(...fields);
+        assert.match(answer, /^HTTP\/1\.1 407 [^]*\r\nProxy-Authenticate: Basic /, name);
+      }
+      assert.deepEqual(asked, []);
+      for (const field of [`Proxy-Authorization: ${own}`, `proxy-authorization:  basic  ${own.slice(6)} `]) {
+        assert.match(await ask(field), /^HTTP\/1\.1 200 [^]*served\n$/, field);
+      }
+      assert.equal(asked.length, 2);
+      const other = await ask(`Proxy-Authorization: ${own}`, "Host: 127.0.0.1:1");
+      assert.match(other, /^HTTP\/1\.1 200 /);
+      assert.deepEqual(refused, [], "who has no secret is not reported as the command");
+    } finally {
+      proxy.close();
+    }
+    await assert.rejects(Deno.connect({ hostname: "127.0.0.1", port: proxy.port! }));
+  });
+});
+
+test("a proxy with a secret does not pass it on, and one on a local socket needs none", async (root) => {
+  const fields: string[] = [];
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
+    fields.push([...request.headers.keys()].filter((name) => name.includes("auth")).join());
+    return new Response("served\n");
+  });
+  const list = rules(`127.0.0.1:${server.addr.port}`);
+  const proxy = startProxy({ secret: "s", rules: list, onRefusal: () => {} });
+  const local = startProxy({ path: `${root}/p`, rules: list, onRefusal: () => {} });
+  try {
+    const head = `GET http://127.0.0.1:${server.addr.port}/ HTTP/1.1\r\n`;
+    const connection = await Deno.connect({ hostname: "127.0.0.1", port: proxy.port! });
+    const secret = `Proxy-Authorization: Basic ${btoa(`${PROXY_USER}:s`)}\r\n\r\n`;
+    await connection.write(new TextEncoder().encode(head + secret));
+    assert.match(await new Response(connection.readable).text(), /^HTTP\/1\.1 200 /);
+    assert.equal(local.port, null);
+    assert.match(await talk(`${root}/p`, `${head}\r\n`), /^HTTP\/1\.1 200 /);
+    assert.deepEqual(fields, ["", ""]);
+  } finally {
+    proxy.close();
+    local.close();
+    await server.shutdown();
+  }
 });
 
 const FETCH = `try {
