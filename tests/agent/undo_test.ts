@@ -147,6 +147,31 @@ test("a version that somebody saves during the undo is kept, whether the file wo
   assert.deepEqual(names, ["new.txt", "old.txt", "state"]);
 });
 
+test("a file whose folder becomes a link before the undo has its lock stays as it is, wherever the link leads", async (place) => {
+  const { change, undo, path } = scene(place);
+  Deno.mkdirSync(path("in"));
+  await Deno.writeTextFile(path("in/old.txt"), "before");
+  await change("in/old.txt", "after");
+  await change("in/new.txt", "made");
+  const { open } = Deno;
+  Deno.open = (name, options) => {
+    if (String(name).includes("/locks/files/") && !isThere(path("elsewhere"))) {
+      Deno.renameSync(path("in"), path("elsewhere"));
+      Deno.symlinkSync("elsewhere", path("in"));
+    }
+    return open(name, options);
+  };
+  try {
+    const why = "another folder or file is in its place now";
+    assert.deepEqual(await undo(), [["c2", "kept", why], ["c1", "kept", why]]);
+  } finally {
+    Deno.open = open;
+  }
+  for (const [name, text] of [["old.txt", "after"], ["new.txt", "made"]]) {
+    assert.equal(Deno.readTextFileSync(path(`elsewhere/${name}`)), text);
+  }
+});
+
 test("while a file is restored, its lock names the temporary file for the next run", async (place) => {
   const { change, undo, path, locks } = scene(place);
   await Deno.writeTextFile(path("old.txt"), "before");

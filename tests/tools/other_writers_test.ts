@@ -1,10 +1,12 @@
 // Somebody else works on the same files: no save is lost, and a model does not overwrite what it never read.
 
 import assert from "node:assert/strict";
+import { runUninterrupted } from "../../tools/files/on_disk.ts";
 import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
 import { catchUp, findUnchanged } from "../../tools/builtin/seen_files.ts";
 import { sha256 } from "../../base/hash.ts";
 import { type Scene, testInScene as test } from "./scene.ts";
+import { withClock } from "../waiting.ts";
 import { seenInMemory } from "./seen_memory.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -56,22 +58,36 @@ test("if another program creates the file meanwhile, the tool does not overwrite
   assert.deepEqual(leftovers(place), []);
 });
 
-test("if another program saves into the file that was just replaced, its text is restored, and the model gets a message", async (place) => {
-  const path = place.path("f");
-  await Deno.writeTextFile(path, "one\n");
-  using editor = await Deno.open(path, { write: true });
-  let calls = 0;
-  const between = () => {
-    if (++calls === 2) editor.writeSync(bytes("their save\n"));
-  };
-  const since = await takeSnapshot(path, "f");
-  const options = { shownAs: "f", temporary: ".flemma-test", since, between };
-  await assert.rejects(
-    replaceFile(path, bytes("ours\n"), options),
-    /changed while the tool was working on it/,
-  );
-  assert.equal(textOf(path), "their save\n");
-});
+for (const ours of ["ours\n", "ours, which is longer\n"]) {
+  test(`if another program saves into the file that was just replaced by ${ours.length} bytes, its text is restored, and the model gets a message`, async (place) => {
+    const path = place.path("f");
+    await Deno.writeTextFile(path, "one\n");
+    using editor = await Deno.open(path, { write: true });
+    let calls = 0;
+    const between = () => {
+      if (++calls === 2) editor.writeSync(bytes("their save\n"));
+    };
+    const since = await takeSnapshot(path, "f");
+    const options = { shownAs: "f", temporary: ".flemma-test", since, between };
+    await assert.rejects(
+      replaceFile(path, bytes(ours), options),
+      /changed while the tool was working on it/,
+    );
+    assert.equal(textOf(path), "their save\n");
+  });
+}
+
+test("a call that ended in time is not told that its time is over", () =>
+  withClock(async (clock) => {
+    const call = { timeout: 7, signal: new AbortController().signal };
+    const signal = await runUninterrupted(call, (signal) => Promise.resolve(signal));
+    await clock.pass(8000);
+    assert.equal(signal.aborted, false);
+    const late = runUninterrupted(call, (signal) =>
+      new Promise<string>((done) => signal.addEventListener("abort", () => done("told"))));
+    await clock.pass(8000);
+    assert.equal(await late, "told");
+  }));
 
 /** Runs code in a process of its own that has the scene of this folder. */
 function elsewhere(place: Scene, code: string, wrapper: readonly string[] = []) {

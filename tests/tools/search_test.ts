@@ -5,7 +5,7 @@ import { isThere, removeIfThere } from "../../base/files.ts";
 import { OWN_ACCESS } from "../../base/disk/folder_access.ts";
 import { narrowFiles, requiredText } from "../../tools/files/search/narrowed.ts";
 import { searchFiles } from "../../tools/files/search/search.ts";
-import { inFolder, writeProgram } from "../folder.ts";
+import { descriptorsInto, inFolder, writeProgram } from "../folder.ts";
 
 const NEVER = new AbortController().signal;
 const DISK = { ...OWN_ACCESS, isReadable: () => true, rg: null };
@@ -42,6 +42,7 @@ async function found(folder: string, text: string, pattern: string) {
   const request = { start: `${folder}/a`, excluded: [], limit: 10, seconds: 600, pattern, glob: null };
   const answer = await searchFiles(request, DISK, NEVER);
   assert.ok("lines" in answer);
+  assert.deepEqual(descriptorsInto(folder), []);
   return answer.lines.map(({ line }) => line);
 }
 
@@ -84,4 +85,31 @@ Deno.test("a search that was cancelled before rg starts ends with the reason", (
       const stopped = AbortSignal.abort(new Error("by the person"));
       await assert.rejects(narrowFiles("needle", files, rg, stopped), /by the person/, rg);
     }
+  }));
+
+Deno.test("a search that ends in time leaves no timer for its limit", () =>
+  inFolder(async (folder) => {
+    const rg = `${folder}/rg`;
+    writeProgram(rg, "#!/bin/sh\nexit 1\n");
+    await Deno.mkdir(`${folder}/tree`);
+    for (let count = 0; count < 201; count++) await Deno.writeTextFile(`${folder}/tree/${count}`, "needle");
+    const { setTimeout, clearTimeout } = globalThis;
+    const [begun, left] = [new Set<unknown>(), new Set<unknown>()];
+    globalThis.setTimeout = ((act: () => void, milliseconds = 0) => {
+      const timer = setTimeout(act, milliseconds);
+      if (milliseconds > 60_000) { for (const each of [begun, left]) each.add(timer); }
+      return timer;
+    }) as typeof setTimeout;
+    globalThis.clearTimeout = (timer) => {
+      left.delete(timer);
+      clearTimeout(timer);
+    };
+    const request = { start: `${folder}/tree`, excluded: [], limit: 1000, seconds: 600, glob: null };
+    try {
+      await searchFiles({ ...request, pattern: "needle" }, { ...DISK, rg }, NEVER);
+    } finally {
+      Object.assign(globalThis, { setTimeout, clearTimeout });
+    }
+    assert.ok(begun.size > 0);
+    assert.equal(left.size, 0);
   }));

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../../base/problem.ts";
 import { type GitRun, runGit } from "../../../sandbox/run/git.ts";
 import type { PreparedCommand, SpawnOptions } from "../../../sandbox/types.ts";
+import { withWaitInHand } from "../../waiting.ts";
 
 interface Ending {
   readonly code?: number;
@@ -66,22 +67,6 @@ function sandboxOf({ code = 0, out = "", err = "", hangs = false }: Ending, part
   return { run, happened, given };
 }
 
-/** Runs `body` with timers that only `elapse` ends. */
-async function withTimers(body: (elapse: () => void) => Promise<void>): Promise<void> {
-  const { timeout } = AbortSignal;
-  const timers: AbortController[] = [];
-  AbortSignal.timeout = () => {
-    const timer = new AbortController();
-    timers.push(timer);
-    return timer.signal;
-  };
-  try {
-    await body(() => timers.forEach((timer) => timer.abort()));
-  } finally {
-    AbortSignal.timeout = timeout;
-  }
-}
-
 Deno.test("what git writes is the answer; if it fails, the first line that it complains with, or its exit code", async () => {
   const rows: readonly (readonly [Ending, string])[] = [
     [{ out: "text" }, "text"],
@@ -124,13 +109,11 @@ Deno.test("git gets its input, and neither the person's settings nor variables t
 });
 
 Deno.test("git that does not answer in time is ended, and the answer says so", () =>
-  withTimers(async (elapse) => {
-    const { run, happened } = sandboxOf({ hangs: true });
+  withWaitInHand(5000, async (due) => {
+    const { run, happened, given } = sandboxOf({ hangs: true });
     const answer = run({ patience: 5000 });
-    while (happened.length === 0) {
-      elapse();
-      await new Promise((resolve) => setTimeout(resolve));
-    }
+    while (given.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    due();
     assert.equal(await answer, "failed: it did not answer within 5 seconds");
     assert.deepEqual(happened, ["killed", "killed", "disposed"]);
   }));
@@ -149,11 +132,11 @@ Deno.test("git is ended by a signal that aborts before it or meanwhile", async (
 });
 
 Deno.test("after git has ended, neither its time limit nor the signal ends anything", () =>
-  withTimers(async (elapse) => {
+  withWaitInHand(5000, async (due) => {
     const { run, happened } = sandboxOf({ out: "text" });
     const abort = new AbortController();
-    assert.equal(await run({ signal: abort.signal }), "text");
-    elapse();
+    assert.equal(await run({ signal: abort.signal, patience: 5000 }), "text");
+    due();
     abort.abort();
     assert.deepEqual(happened, ["killed", "disposed"]);
   }));
