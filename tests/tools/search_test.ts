@@ -34,6 +34,8 @@ Deno.test("a required text never joins what an expression separates: one row per
   // A class that does not end as it seems to.
   assert.equal(requiredText("[\\]abcd]efg"), "efg");
   assert.equal(requiredText("[]abcd]efg"), "efg");
+  assert.equal(requiredText("[^]abcd]efg"), "efg");
+  assert.equal(requiredText("a{1000}b"), null, "a count is no text");
 });
 
 /** Lines that match in a file with this text, by their number and length. */
@@ -112,4 +114,17 @@ Deno.test("a search that ends in time leaves no timer for its limit", () =>
     }
     assert.ok(begun.size > 0);
     assert.equal(left.size, 0);
+  }));
+
+Deno.test("many long paths are given to rg in several command lines", () =>
+  inFolder(async (folder) => {
+    const rg = `${folder}/rg`;
+    writeProgram(rg, '#!/bin/sh\nprintf x >>"$0.runs"\nexit 1\n');
+    const files = Array.from({ length: 900 }, (_, at) => {
+      const name = `${at}${"n".repeat(200)}`;
+      return { path: name, folder, name };
+    });
+    assert.deepEqual(await narrowFiles("needle", files, rg, NEVER), []);
+    const runs = await Deno.readTextFile(`${rg}.runs`);
+    assert.ok(runs.length > 1 && runs.length < 20, runs);
   }));

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { type Outcome, success } from "../../../base/problem.ts";
 import { BackendRegistry } from "../../../sandbox/mod.ts";
 import { records } from "../../../sandbox/process/leftovers.ts";
+import { lockRepairs } from "../../../sandbox/protect/shared_state.ts";
 import type { Backend, SetupFailure } from "../../../sandbox/types.ts";
 import { exists, plant, projectSandbox } from "../fixture.ts";
-import { testInFolder as test } from "../../folder.ts";
+import { descriptorsInto, testInFolder as test } from "../../folder.ts";
 
 /** The end of a set-up that only the machine can be the cause of. */
 const OF_MACHINE = "bwrap: setting up uid map: Permission denied";
@@ -120,6 +121,48 @@ test("a run reports what it repairs to other runs, and neither to itself nor to 
   assert.ok(!exists(`${root}/project/.envrc`));
   assert.equal(exists(`${state}/repaired`), false, "no report that nobody takes");
   assert.deepEqual(records(sandbox.host.environment), []);
+  assert.deepEqual(descriptorsInto(state), [], "the lock for repairs is released");
+});
+
+test("a command that may be repaired does not begin without the lock for repairs", async (root) => {
+  const { sandbox } = scene(root, { repairs: true });
+  plant(root, "home/.local/state/flemma/commands/.repairs/");
+  const prepared = await sandbox.prepare(["/bin/true"]);
+  assert.equal(prepared.ok ? "" : prepared.problem.code, "command-not-recorded");
+  assert.equal(sandbox.activeCommands, 0);
+});
+
+test("if the last command ends while another one waits for the lock, its effects are repaired before the other begins", async (root) => {
+  const { sandbox } = scene(root, { repairs: true });
+  const first = valueOf(await sandbox.prepare(["/bin/true"]));
+  assert.ok(first.handOut().ok);
+  const lock = valueOf(await lockRepairs(sandbox.host.environment));
+  const { ino } = lock.statSync();
+  const { tryLockSync } = Deno.FsFile.prototype;
+  /** The file by which the second command waits: it gets the lock before the repairs of the first. */
+  let waiting: Deno.FsFile | null = null;
+  let hasBegun = false;
+  Deno.FsFile.prototype.tryLockSync = function (exclusive) {
+    if (this.statSync().ino !== ino) return tryLockSync.call(this, exclusive);
+    waiting ??= this;
+    if (this !== waiting && !hasBegun) return false;
+    const isHeld = tryLockSync.call(this, exclusive);
+    if (this === waiting) hasBegun = isHeld;
+    return isHeld;
+  };
+  try {
+    const second = sandbox.prepare(["/bin/true"]);
+    while (waiting === null) await new Promise((resolve) => setTimeout(resolve, 5));
+    Deno.symlinkSync("evil", `${root}/project/.envrc`);
+    const ended = first.dispose();
+    lock.close();
+    const begun = valueOf(await second);
+    assert.ok(!exists(`${root}/project/.envrc`));
+    await begun.dispose();
+    await ended;
+  } finally {
+    Deno.FsFile.prototype.tryLockSync = tryLockSync;
+  }
 });
 
 test("a record of a command that cannot be removed is a notice, and the command keeps its result", async (root) => {
