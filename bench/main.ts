@@ -13,6 +13,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   batch: () => import("./many/batch.ts"),
   calls: () => import("./many/at_once.ts"),
   ceilings: () => import("./ceilings/sizes.ts"),
+  landlock: () => import("./ceilings/landlock.ts"),
   "many-calls": () => import("./many/calls.ts"),
   lsp: () => import("./lsp.ts"),
   files: () => import("./files.ts"),
