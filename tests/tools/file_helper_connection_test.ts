@@ -241,3 +241,36 @@ Deno.test("an operation that was cancelled ends with the reason: one row per ope
     };
     for (const [row, run] of Object.entries(rows)) await assert.rejects(run(), /by the person/, row);
   }));
+
+Deno.test("frames are read in whatever pieces they arrive", () => {
+  const values = [{ ready: true }, { id: 1, value: "é".repeat(100) }, { id: 2, value: [] }];
+  const bytes = Uint8Array.from(values.flatMap((value) => [...frameOf(value)]));
+  for (const size of [1, 3, 6, 50, bytes.length]) {
+    const reader = new FrameReader();
+    const read: unknown[] = [];
+    const piece = new Uint8Array(size);
+    for (let at = 0; at < bytes.length; at += size) {
+      const part = bytes.subarray(at, at + size);
+      // Whoever reads may use the same memory for the next piece.
+      piece.set(part);
+      read.push(...reader.push(piece.subarray(0, part.length)));
+    }
+    assert.deepEqual(read, values, `${size}`);
+  }
+});
+
+Deno.test("reading and listing end with the reason of a cancel, also in the middle", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/a`, "x\n".repeat(50_000));
+    await Deno.mkdir(`${folder}/b`);
+    const stopped = AbortSignal.abort(new Error("by the person"));
+    const range = { offset: 1, count: null, maxLines: 10, maxBytes: 1000 };
+    const read = { real: `${folder}/a`, named: "a", range, remember: false };
+    await assert.rejects(perform("read", read, DISK, stopped), /by the person/);
+    const list = { start: folder, depth: 2, limit: 10 };
+    await assert.rejects(perform("list", list, DISK, stopped), /by the person/);
+    let looked = 0;
+    const meanwhile = new AbortController();
+    const disk = { ...DISK, isReadable: () => ++looked > 0 && (meanwhile.abort(new Error("later")), true) };
+    await assert.rejects(perform("list", list, disk, meanwhile.signal), /later/);
+  }));

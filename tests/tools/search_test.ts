@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { isThere, removeIfThere } from "../../base/files.ts";
 import { OWN_ACCESS } from "../../base/disk/folder_access.ts";
 import { narrowFiles, requiredText } from "../../tools/files/search/narrowed.ts";
+import { readLinePattern } from "../../tools/files/search/line_pattern.ts";
 import { searchFiles } from "../../tools/files/search/search.ts";
+import { searchLines } from "../../tools/files/search/search_lines.ts";
 import { descriptorsInto, inFolder, writeProgram } from "../folder.ts";
 
 const NEVER = new AbortController().signal;
@@ -44,6 +46,7 @@ async function found(folder: string, text: string, pattern: string) {
   const request = { start: `${folder}/a`, excluded: [], limit: 10, seconds: 600, pattern, glob: null };
   const answer = await searchFiles(request, DISK, NEVER);
   assert.ok("lines" in answer);
+  assert.equal(answer.timedOut, false);
   assert.deepEqual(descriptorsInto(folder), []);
   return answer.lines.map(({ line }) => line);
 }
@@ -58,6 +61,11 @@ Deno.test("of a very long line, the first mebibyte is searched, wherever the lin
       assert.deepEqual(await found(folder, inside, "needle"), [first, first + 1], `${before.length}`);
       const behind = `${before}${line(long - 5)}\nneedle\n`;
       assert.deepEqual(await found(folder, behind, "needle"), [first + 1], `${before.length}`);
+    }
+    // The file is read in pieces of 256 KiB. Behind the searched part, no beginning of a piece counts.
+    for (const offset of [1.25 * long, 1.5 * long]) {
+      const text = `short\n${"x".repeat(offset - 6)}needle${"x".repeat(long)}\nneedle\n`;
+      assert.deepEqual(await found(folder, text, "needle"), [3], `${offset}`);
     }
   }));
 
@@ -127,4 +135,34 @@ Deno.test("many long paths are given to rg in several command lines", () =>
     assert.deepEqual(await narrowFiles("needle", files, rg, NEVER), []);
     const runs = await Deno.readTextFile(`${rg}.runs`);
     assert.ok(runs.length > 1 && runs.length < 20, runs);
+  }));
+
+Deno.test("a search that is cancelled or whose time is over ends also without rg, and in the middle of a file", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/a`, "needle\n");
+    const request = { start: folder, excluded: [], limit: 10, seconds: 600, pattern: "needle", glob: null };
+    const stopped = AbortSignal.abort(new Error("by the person"));
+    await assert.rejects(searchFiles(request, DISK, stopped), /by the person/);
+    const pattern = await readLinePattern("needle");
+    assert.ok(pattern.ok);
+    using file = await Deno.open(`${folder}/a`);
+    const over = () => Promise.reject(new Error("over"));
+    await assert.rejects(searchLines(file, pattern.value, 10, over), /over/);
+  }));
+
+Deno.test("of thousands of files, each is searched once", () =>
+  inFolder(async (folder) => {
+    const count = 200 + 4000 + 2;
+    for (let at = 0; at < count; at++) Deno.writeTextFileSync(`${folder}/${at}`, "needle");
+    const request = {
+      start: folder,
+      excluded: [],
+      limit: 10_000,
+      seconds: 600,
+      pattern: "needle",
+      glob: null,
+    };
+    const answer = await searchFiles(request, { ...DISK, rg: "/nowhere" }, NEVER);
+    assert.ok("lines" in answer);
+    assert.equal(answer.lines.length, count);
   }));
