@@ -87,8 +87,9 @@ export class SavedText {
     for (const { path } of kept.slice(MAX_SAVED - 1)) Deno.removeSync(path);
     this.#path = `${folder}/${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}${SUFFIX}`;
     const file = Deno.openSync(this.#path, { createNew: true, read: true, write: true, mode: 0o600 });
-    // The system releases the lock when this process ends, however it ends.
-    file.tryLockSync(true);
+    // A process that lists the saved texts can have the lock for a moment. The system releases the lock when this
+    // process ends, however it ends.
+    file.lockSync(true);
     return this.#file = file;
   }
 }

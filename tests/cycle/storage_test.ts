@@ -576,6 +576,37 @@ test("a saved text is not reported as still being written, even if a process bei
   });
 });
 
+test("a saved text is reported as still being written, even if its file was being checked when its run began", async ({ environment }) => {
+  const open = Deno.openSync;
+  const end = new AbortController();
+  let checking: Deno.ChildProcess | undefined;
+  Deno.openSync = (path, options) => {
+    const file = open(path, options);
+    if (options?.createNew !== true) return file;
+    checking = new Deno.Command("flock", {
+      args: ["-s", "-F", String(path), "tail", "-f", "/dev/null"],
+      signal: end.signal,
+    }).spawn();
+    while (file.tryLockSync(true)) file.unlockSync();
+    // The other process has the lock, and ends while this one waits for it.
+    file.lockSync = (exclusive) => {
+      end.abort();
+      Deno.FsFile.prototype.lockSync.call(file, exclusive);
+    };
+    return file;
+  };
+  try {
+    const saved = new SavedText(environment, (problem) => assert.fail(problem.message));
+    saved.update(new TextEncoder().encode("x"));
+    assert.deepEqual(listSavedTexts(environment).map(({ running }) => running), [true]);
+    saved.close(true);
+  } finally {
+    Deno.openSync = open;
+    end.abort();
+    await checking?.status;
+  }
+});
+
 test("if the state folder is not writable, a filter reports it once and continues", async ({ folder, environment }) => {
   await Deno.writeTextFile(`${folder}/state`, "in the way");
   const faults: string[] = [];
