@@ -72,7 +72,7 @@ export async function compileProgram(
       return `There is no base for ${target || "this machine"}: ${
         causeIn(new TextDecoder().decode(stderr))
       }.\n` +
-        "  Name one by DENORT_BIN, and by COMPILE_DENO the Deno whose version it has.";
+        "  Set DENORT_BIN to a base, and COMPILE_DENO to the Deno of the same version.";
     }
     const wrong = await whatIsWrong(made, target, parts);
     if (wrong !== null) return wrong;
@@ -135,11 +135,11 @@ async function whatIsWrong(made: string, target: string, parts: string): Promise
   if (wanted !== undefined) {
     const { signs } = TARGETS[wanted]!;
     if (!signs.every(({ at, bytes: sign }) => sign.every((byte, index) => bytes[at + index] === byte))) {
-      return `What was made is no program for ${wanted}: the base is one for another machine.`;
+      return `The result is not a program for ${wanted}: the base is for another machine.`;
     }
   }
   if (!holds(bytes, new TextEncoder().encode(parts))) {
-    return `What was made does not hold the program.`;
+    return "The result does not contain the program.";
   }
   if (wanted !== here) return null;
   // With the wrong kind of base, the result is only Deno itself.
@@ -147,7 +147,7 @@ async function whatIsWrong(made: string, target: string, parts: string): Promise
     .output();
   return new TextDecoder().decode(stdout).startsWith("flemma ")
     ? null
-    : "What was made is not flemma: the base that was named is no base.";
+    : "The result is not flemma: the named base is not a base for binaries.";
 }
 
 /** True if the bytes contain others. They are searched from the end, because compiled code follows the base. */

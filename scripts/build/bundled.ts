@@ -75,7 +75,7 @@ export async function componentOf(folder: string): Promise<Component> {
   }
   const file = [...Deno.readDirSync(folder)].map((entry) => entry.name).sort()
     .find((each) => /^(licen[cs]e|copying)\b/i.test(each));
-  if (file === undefined) throw new Error(`${name} ${version} has no text of its licence`);
+  if (file === undefined) throw new Error(`${name} ${version} has no text of its license`);
   const notice = (await Deno.readTextFile(`${folder}/${file}`)).replaceAll("\r\n", "\n").trim();
   return { name, version, license: license, notice, isPackage: true };
 }
@@ -84,7 +84,7 @@ export function noticesPage(found: readonly Component[]): string {
   return [
     "# Notices",
     "",
-    "flemma is under the MIT licence (LICENSE). The files that are shipped hold code of these, under their own:",
+    "flemma is under the MIT license (LICENSE). Its files include code of these packages, under their own licenses:",
     "",
     ...found.map(({ name, version, license }) => `- ${name} ${version}: ${license}`),
     "",

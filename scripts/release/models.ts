@@ -10,7 +10,7 @@ import { print } from "../gate/root.ts";
 
 /**
  * Returns one line for each difference between a vendor's list and the table: models that only one of them has, and
- * limits and prices that differ. A fact that the list does not state is no difference. Empty for a vendor whose models
+ * limits and prices that differ. A fact that the list does not state is not compared. Empty for a vendor whose models
  * are not in the table.
  */
 export function differences(provider: string, listed: ListedFacts, day: string): readonly string[] {

@@ -54,13 +54,13 @@ Deno.test("the build accepts a binary for another machine only if it is a progra
       target,
     );
     assert.deepEqual(await compiledBy(makes(first, "base flemma-1.2.3-abcde", ending), target), {
-      stated: "What was made does not hold the program.",
+      stated: "The result does not contain the program.",
       made: false,
     });
     for (const [other, wrong] of Object.entries(FIRST)) {
       if (other === target) continue;
       assert.deepEqual(await compiledBy(makes(wrong, retained, ending), target), {
-        stated: `What was made is no program for ${target}: the base is one for another machine.`,
+        stated: `The result is not a program for ${target}: the base is for another machine.`,
         made: false,
       }, `${other} for ${target}`);
     }
@@ -74,7 +74,7 @@ Deno.test({
     // A program that is there, as a base of the wrong kind would leave it.
     const something = `cp /bin/echo "$out"; printf '${PARTS}' >> "$out"`;
     assert.deepEqual(await compiledBy(something, ""), {
-      stated: "What was made is not flemma: the base that was named is no base.",
+      stated: "The result is not flemma: the named base is not a base for binaries.",
       made: false,
     });
   },
@@ -96,7 +96,7 @@ exit 1`;
   assert.deepEqual(await compiledBy(fails, "aarch64-apple-darwin"), {
     stated: "There is no base for aarch64-apple-darwin: Setting up base binary. " +
       "error sending request for url (https://127.0.0.1/denort.zip).\n" +
-      "  Name one by DENORT_BIN, and by COMPILE_DENO the Deno whose version it has.",
+      "  Set DENORT_BIN to a base, and COMPILE_DENO to the Deno of the same version.",
     made: false,
   });
   const { stated } = await compiledBy("exit 0", "");

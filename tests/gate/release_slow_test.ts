@@ -193,7 +193,7 @@ Deno.test("a bundled part with an unchecked license, or without its license text
     );
   try {
     await write("MIT");
-    await assert.rejects(componentOf(folder), /a 1\.0\.0 has no text of its licence/);
+    await assert.rejects(componentOf(folder), /a 1\.0\.0 has no text of its license/);
     await Deno.writeTextFile(`${folder}/LICENCE.txt`, "Copyright\r\nA\r\n");
     const found = await componentOf(folder);
     assert.deepEqual(found, {

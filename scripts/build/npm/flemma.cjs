@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts flemma by the Deno that npm installed beside it, where bin/flemma.bin cannot: on Windows, and where packages lie in
-// archives that only Node looks into.
+// Starts flemma with the Deno that npm installed next to it, where bin/flemma.bin cannot: on Windows, and if packages are in
+// archives, which only Node can read.
 "use strict";
 
 const { spawn } = require("node:child_process");
