@@ -15,13 +15,17 @@ const MB = 1024 * 1024;
 /** Clock ticks per second, in which Linux counts processor time for programs. */
 const TICKS = 100;
 
-/** Runs the program, or a bundle of it, in `folder`. Throws with its output if it does not end as expected. Linux only. */
+/**
+ * Runs the program, or a bundle of it, in `folder`. Throws with its output if it does not end as expected. A program
+ * that does not end by itself is sent SIGINT after `during`, which can wait for its messages. Linux only.
+ */
 export async function spent(
   folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   exits: readonly number[] = [0],
   program = CLI,
+  during?: (printed: (words: string) => Promise<void>) => Promise<void>,
 ): Promise<Spent> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", program, ...args],
@@ -44,13 +48,24 @@ export async function spent(
     memory = Math.max(memory, peakOf(child.pid));
     ticks = Math.max(ticks, ticksOf(child.pid));
   }, POLL);
-  const { code, stdout, stderr } = await child.output();
-  clearInterval(watch);
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  if (!exits.includes(code)) {
-    throw new Error(`flemma ${args.join(" ")}: exit ${code}\n${text(stderr).slice(-2000)}`);
+  const stdout = new Response(child.stdout).text();
+  let stderr = "";
+  const messages = (async () => {
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) stderr += text;
+  })();
+  if (during !== undefined) {
+    await during(async (words) => {
+      while (!stderr.includes(words)) await new Promise((done) => setTimeout(done, POLL));
+    });
+    child.kill("SIGINT");
   }
-  return { milliseconds: ticks * 1000 / TICKS, memory: memory / MB, stdout: text(stdout) };
+  const { code } = await child.status;
+  await messages;
+  clearInterval(watch);
+  if (!exits.includes(code)) {
+    throw new Error(`flemma ${args.join(" ")}: exit ${code}\n${stderr.slice(-2000)}`);
+  }
+  return { milliseconds: ticks * 1000 / TICKS, memory: memory / MB, stdout: await stdout };
 }
 
 /** Peak memory of a process in bytes; 0 once it has ended. */

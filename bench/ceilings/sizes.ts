@@ -9,6 +9,10 @@ import { type Spent, spent } from "./run.ts";
 const MB = 1024 * 1024;
 /** Exit code for a call that waits for a person. */
 const WAITS = 3;
+/** Exit code after SIGINT. */
+const INTERRUPTED = 130;
+/** Maximum multiple of the processor time for four times as much work. */
+const LINEAR = 6;
 
 const bench: Bench = {
   name: "ceilings",
@@ -25,6 +29,8 @@ const bench: Bench = {
         ...await documents(folder),
         ...await calls(folder),
         ...await waiting(folder),
+        ...await writes(folder),
+        ...await watched(folder),
         ...await output(folder),
       ];
     } finally {
@@ -126,6 +132,50 @@ async function waiting(folder: string): Promise<Figure[]> {
   return figures;
 }
 
+/** Calls that write a file each, of which every earlier content is kept for undo. */
+function writes(folder: string): Promise<Figure[]> {
+  return each("writes", [500, 2000], "calls", async (count) => {
+    const document = `writes${count}.chat`;
+    const calls = Array.from(
+      { length: count },
+      (_, at) => ({ name: "write", input: { path: `written/${count}/${at}.txt`, content: `${at}\n` } }),
+    );
+    await Deno.writeTextFile(`${folder}/${document}`, callsDocument(calls, "placed"));
+    await Deno.writeTextFile(`${folder}/config.yaml`, "tools: { auto_approve: [write] }\n");
+    const result = await spent(folder, ["advance", document, "--no-autopilot", "--config", "config.yaml"]);
+    const written = [...Deno.readDirSync(`${folder}/written/${count}`)].length;
+    if (written !== count) throw new Error(`${written} of ${count} files were written`);
+    return result;
+  }, { time: LINEAR });
+}
+
+/** Watched documents in one folder, all of them saved with a question at once. */
+function watched(folder: string): Promise<Figure[]> {
+  return each("watched documents", [50, 200], "documents", async (count) => {
+    const place = `${folder}/watched${count}`;
+    await Deno.mkdir(place);
+    const files = Array.from({ length: count }, (_, at) => `${place}/${at}.chat`);
+    for (const file of files) await Deno.writeTextFile(file, "@You:\n");
+    const during = async (printed: (words: string) => Promise<void>) => {
+      await printed("Watching");
+      for (const file of files) await Deno.writeTextFile(file, "@You:\nGo.\n");
+      for (const file of files) {
+        while (!hasReply(file)) await new Promise((done) => setTimeout(done, 20));
+      }
+    };
+    return await answering(
+      1,
+      "text",
+      (env) => spent(folder, ["watch", ...files], env, [0, INTERRUPTED], undefined, during),
+    );
+  }, { time: LINEAR });
+}
+
+/** Whether a document has an answer, and place for the next question. */
+function hasReply(path: string): boolean {
+  return /^@Assistant:\n+\S.*\n\n@You:/ms.test(Deno.readTextFileSync(path));
+}
+
 /** A sandboxed command with much output; each in a separate document, so that approvals are new. */
 function output(folder: string): Promise<Figure[]> {
   return each("output of a command", [10, 1024], "MB", async (size) => {
@@ -144,17 +194,26 @@ async function withCalls(folder: string, count: number, stored: Stored): Promise
 }
 
 /** Advances the document with a server on loopback that answers with `bytes` bytes. */
-async function answered(
-  folder: string,
+function answered(folder: string, bytes: number, kind: ReplyKind = "text"): Promise<Spent> {
+  return answering(
+    bytes,
+    kind,
+    (env) => spent(folder, ["advance", "a.chat", "--quiet", "--no-autopilot"], env),
+  );
+}
+
+/** Runs the program beside a server on loopback that answers with `bytes` bytes. */
+async function answering(
   bytes: number,
-  kind: ReplyKind = "text",
+  kind: ReplyKind,
+  run: (env: Readonly<Record<string, string>>) => Promise<Spent>,
 ): Promise<Spent> {
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
     await request.body?.cancel();
     return new Response(replyStream(bytes, kind), { headers: { "content-type": "text/event-stream" } });
   });
   try {
-    return await spent(folder, ["advance", "a.chat", "--quiet", "--no-autopilot"], {
+    return await run({
       ANTHROPIC_API_KEY: "none",
       FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.addr.port}`,
     });

@@ -2,7 +2,7 @@
 
 import type { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
-import { isGitFolder } from "../paths/git_folder.ts";
+import { isGitFolder, lookedUpNames } from "../paths/git_folder.ts";
 import { gitFileAt } from "./table.ts";
 
 /**
@@ -15,14 +15,15 @@ export function isObeyedByGit(real: string, roots: readonly string[], snapshot: 
   for (let path = real; path !== "/"; path = parentOf(path)) {
     const folder = parentOf(path);
     const rest = real.slice(path.length + 1);
-    // Some file systems take `.GIT` for the same name.
+    // Some file systems take `.GIT` for the same name, and `head` for `HEAD`.
     if (/\/\.git$/i.test(path) && (rest === "" || gitFileAt(rest) !== null)) return true;
     if (!roots.some((root) => isInside(folder, root))) continue;
-    const names = new Set(snapshot.names(folder));
+    const names = lookedUpNames(folder, snapshot);
     const below = real.slice(folder === "/" ? 1 : folder.length + 1);
+    const added = below.split("/")[0]!.toLowerCase();
     if (isGitFolder(names)) {
       if (gitFileAt(below) !== null) return true;
-    } else if (isGitFolder(names.add(below.split("/")[0]!))) return true;
+    } else if (isGitFolder({ has: (name) => name.toLowerCase() === added || names.has(name) })) return true;
   }
   return false;
 }

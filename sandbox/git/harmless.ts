@@ -13,7 +13,7 @@ import {
   type RepositoryFacts,
 } from "./settings_changes.ts";
 import { CONFIG_BYTES } from "./settings_file.ts";
-import { isGitFolder } from "../paths/git_folder.ts";
+import { isGitFolder, lookedUpNames } from "../paths/git_folder.ts";
 import { GIT_SETTINGS } from "./table.ts";
 
 /** Maximum number of bytes of `packed-refs` that are read. If the file is larger, every branch is assumed to exist. */
@@ -24,22 +24,12 @@ const BELOW_GIT = /\/\.git(\/|$)/;
 
 /** True if a path is in a git folder: below a `.git`, or in a folder that git takes for a bare repository. */
 export function isInGitFolder(path: string, snapshot = new FsSnapshot()): boolean {
-  return BELOW_GIT.test(path) || isGitFolder(new Set(snapshot.names(parentOf(path))));
+  return BELOW_GIT.test(path) || isGitFolder(lookedUpNames(parentOf(path), snapshot));
 }
 
 /** Returns those of the missing paths that are in a git folder. */
 export function inGitFolders(missing: readonly string[], snapshot: FsSnapshot): string[] {
-  const bare = new Map<string, boolean>();
-  return missing.filter((path) => {
-    if (BELOW_GIT.test(path)) return true;
-    const folder = parentOf(path);
-    let isBare = bare.get(folder);
-    if (isBare === undefined) {
-      isBare = snapshot.has(`${folder}/HEAD`) && isInGitFolder(path, snapshot);
-      bare.set(folder, isBare);
-    }
-    return isBare;
-  });
+  return missing.filter((path) => isInGitFolder(path, snapshot));
 }
 
 /** True if a path is a configuration in a git folder. */

@@ -6,7 +6,7 @@ import type { Problem } from "../../base/problem.ts";
 import type { Environment } from "../../base/environment.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
-import { isGitFolder } from "../paths/git_folder.ts";
+import { isGitFolder, lookedUpNames } from "../paths/git_folder.ts";
 import { readEntryContent, settledStamp } from "../paths/stamp.ts";
 import type { TreeScanResult } from "../paths/tree_scan.ts";
 import { isHarmlessGit } from "./harmless.ts";
@@ -202,7 +202,7 @@ export class RepositoriesOfRun {
       if (folders.includes(path) || isHeld(path) || snapshot.lstat(path)?.isDirectory !== true) continue;
       if (realPath(path, "/", snapshot) !== path) continue;
       if (snapshot.has(`${path}/.git`)) repositories.add(path);
-      else if (snapshot.has(`${path}/HEAD`) && isGitFolder(new Set(snapshot.names(path)))) {
+      else if (isGitFolder(lookedUpNames(path, snapshot))) {
         gitFolders.add(path);
       }
     }

@@ -3,7 +3,7 @@
 import type { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { parentOf } from "../../base/paths.ts";
-import { isGitFolder } from "../paths/git_folder.ts";
+import { isGitFolder, lookedUpNames } from "../paths/git_folder.ts";
 import { pointerIn } from "./repository.ts";
 import { CONFIG_BYTES, readGitSettings } from "./settings_file.ts";
 
@@ -52,7 +52,7 @@ export function sharedGitFolder(
   const shared = /\/worktrees\/[^/]+$/.test(own)
     ? linked(folder, own, snapshot)
     : submodule(folder, own, snapshot);
-  if (shared === null || !isGitFolder(new Set(snapshot.names(shared.path)))) return null;
+  if (shared === null || !isGitFolder(lookedUpNames(shared.path, snapshot))) return null;
   const isOwned = [shared.path, own].every((path) => snapshot.lstat(path)?.uid === user.uid);
   return isOwned && !managesHome(shared.path, user.home, snapshot) ? shared : null;
 }

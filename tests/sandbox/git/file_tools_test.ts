@@ -43,10 +43,12 @@ const PATHS: readonly (readonly [string, boolean])[] = [
   ["bare/hooks/post-update", false],
   ["bare/objects/ab", true],
   ["almost/HEAD", false],
+  ["almost/head", false],
   ["almost/config", true],
   ["half/refs/heads/x", false],
   ["half/readme", true],
   ["tree/commondir", false],
+  ["tree/CommonDir", false],
 ];
 
 test("file tools may not write where git would run or obey what they write, and may write everything else", (root) => {
