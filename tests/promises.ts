@@ -10,14 +10,17 @@ const FIGURES = /\d (?:ms|s|KB|MB|GB)\b|\d ?[%×]/;
 /** Pages that are themselves lists of tests or of measurements. */
 const LISTS = ["reliability", "performance", "editors"].map((name) => `docs/project/${name}.md`);
 
+/** Rows of tables that promise nothing. */
+const SAYS_WHAT = new Map([["docs/reference/models.md", /^/], ["docs/reference/commands.md", /^`-/]]);
+
 /** Returns the promising sentences of each page for people. */
 export async function readPromises(): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for (const page of await documentationPages()) {
     if (LISTS.includes(page)) continue;
     const sentences = promisesIn(await Deno.readTextFile(`${ROOT}/${page}`));
-    // The rows about models are facts that vendors state.
-    const own = sentences.filter((one) => page !== "docs/reference/models.md" || !one.includes(" | "));
+    // The rows about models are facts that vendors state; those about options say what an option is for.
+    const own = sentences.filter((one) => !one.includes(" | ") || !SAYS_WHAT.get(page)?.test(one));
     if (own.length > 0) found.set(page, own);
   }
   return found;

@@ -20,17 +20,22 @@ export interface RuleFault {
 
 type Decision = Rule["decision"];
 const DECISIONS: readonly Decision[] = ["approve", "ask", "deny"];
-const CONDITIONS: Readonly<Record<keyof Omit<Rule, "decision" | "tools">, true>> = {
-  command: true,
-  path: true,
-  within: true,
-  input: true,
-  env: true,
-  allow_runner: true,
-  sandboxed: true,
-  reason: true,
+const TEXTS = { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] };
+const CONDITIONS: Readonly<Record<keyof Omit<Rule, "decision" | "tools">, object>> = {
+  command: TEXTS,
+  path: TEXTS,
+  within: TEXTS,
+  input: { type: "object" },
+  env: TEXTS,
+  allow_runner: { type: "boolean" },
+  sandboxed: { type: "boolean" },
+  reason: { type: "string" },
 };
-const RULE_MEMBERS: readonly string[] = [...DECISIONS, ...Object.keys(CONDITIONS)];
+/** The members of a rule, each with its JSON schema. */
+export const RULE_MEMBERS: Readonly<Record<string, object>> = {
+  ...Object.fromEntries(DECISIONS.map((decision) => [decision, TEXTS])),
+  ...CONDITIONS,
+};
 
 /** Parses a rule in the table form of `tools.rules`. */
 export function readRule(value: unknown): Outcome<Rule, readonly RuleFault[]> {
@@ -72,8 +77,8 @@ class RuleReader {
 
   #unknownMembers(): void {
     for (const member of Object.keys(this.#value)) {
-      if (RULE_MEMBERS.includes(member)) continue;
-      const suggestion = nearest(member, RULE_MEMBERS) ?? undefined;
+      if (Object.hasOwn(RULE_MEMBERS, member)) continue;
+      const suggestion = nearest(member, Object.keys(RULE_MEMBERS)) ?? undefined;
       this.#faults.push({ member, isUnknown: true, message: "is not a member of a rule", suggestion });
     }
   }

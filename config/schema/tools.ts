@@ -1,7 +1,7 @@
 // Settings schema of tools: which are offered, which run without asking, and how they run.
 
 import { isObject } from "../../base/is_object.ts";
-import { isShortRule, readRule, readShortRule } from "../rules/read_rule.ts";
+import { isShortRule, readRule, readShortRule, RULE_MEMBERS } from "../rules/read_rule.ts";
 import { isModulePath } from "./module_path.ts";
 import {
   BOOLEAN,
@@ -50,8 +50,6 @@ export function isNewerName(item: unknown): boolean {
     !isShortRule(item);
 }
 
-const texts = { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] };
-
 const ruleItem: Type = {
   is: "custom",
   ts: "unknown",
@@ -68,19 +66,7 @@ const ruleItem: Type = {
   },
   json: {
     type: "object",
-    properties: {
-      approve: texts,
-      ask: texts,
-      deny: texts,
-      command: texts,
-      path: texts,
-      within: texts,
-      input: { type: "object" },
-      env: texts,
-      allow_runner: { type: "boolean" },
-      sandboxed: { type: "boolean" },
-      reason: { type: "string" },
-    },
+    properties: RULE_MEMBERS,
     oneOf: [{ required: ["approve"] }, { required: ["ask"] }, { required: ["deny"] }],
     additionalProperties: false,
   },

@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 import { PAGES } from "../../scripts/build/pages.ts";
 import { documentationPages } from "../../scripts/gate/documentation.ts";
 import { readHouse } from "../../scripts/gate/module_graph.ts";
+import { RULE_MEMBERS } from "../../config/rules/read_rule.ts";
+import { STATUS_WORDS } from "../../parser/text/status_words.ts";
+import { builtinTools } from "../../tools/builtin/mod.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 import { outputSchema } from "../../scripts/generate/schemas.ts";
 import { walk } from "../../scripts/mutate/walk.ts";
@@ -141,4 +144,19 @@ Deno.test("the page about events names every field that each event always has", 
       .map((member: string) => `${name}: ${member}`);
   });
   assert.deepEqual(missing, []);
+});
+
+Deno.test("pages and files for editors have every status, built-in tool and member of a rule", async () => {
+  const statuses = [...new Set(STATUS_WORDS.values())];
+  const editors = ["vim/syntax/chat.vim", "emacs/flemma.el", "kakoune/flemma.kak"];
+  const names: Readonly<Record<string, readonly string[]>> = {
+    "docs/reference/format.md": statuses,
+    "docs/reference/tools.md": builtinTools().map(({ name }) => `\`${name}\``),
+    "docs/reference/approval.md": Object.keys(RULE_MEMBERS).map((name) => `\`${name}\``),
+    ...Object.fromEntries(editors.map((file) => [`editors/${file}`, statuses])),
+  };
+  for (const [file, each] of Object.entries(names)) {
+    const text = await Deno.readTextFile(`${ROOT}/${file}`);
+    assert.deepEqual(each.filter((name) => !text.includes(name)), [], file);
+  }
 });

@@ -1,6 +1,7 @@
 // Approval rules among the other resolvers: which layers may have them, and what takes precedence.
 
 import assert from "node:assert/strict";
+import type { Rule } from "../../../config/rules/rule.ts";
 import { inWorld } from "../../config/world.ts";
 import { bash, decideEach, FENCE, jsonBlock, open } from "./calls.ts";
 
@@ -30,6 +31,35 @@ Deno.test("a rule that approves restricts nothing: other calls are decided as wi
       ...each("require_approval by default"),
     ]),
   ]).then(() => {});
+});
+
+/** A rule for each member: a call that it approves, if that depends on the member, and one that it does not. */
+const MEMBERS: Readonly<
+  Record<
+    keyof Omit<Rule, "decision" | "tools" | "reason">,
+    readonly [rule: string, fits: string | null, not: string]
+  >
+> = {
+  command: ["approve: bash, command: ls", bash("ls"), bash("pwd")],
+  path: ["approve: ls, path: a", 'ls {"path":"a"}', 'ls {"path":"b"}'],
+  within: ["approve: bash, command: ls **, within: a", bash("ls a"), bash("ls b")],
+  input: [
+    "approve: calculator, input: { expression: 1 + 1 }",
+    'calculator {"expression":"1 + 1"}',
+    'calculator {"expression":"2"}',
+  ],
+  env: ["approve: bash, command: ls, env: A", bash("A=1 ls"), bash("B=1 ls")],
+  allow_runner: ["approve: bash, command: env **, allow_runner: true", bash("env ls"), bash("ls")],
+  sandboxed: ["approve: bash, command: ls, sandboxed: true", null, bash("ls")],
+};
+
+Deno.test("each member of a rule has its effect on what the rule approves: one row per member", async () => {
+  for (const [rule, fits, not] of Object.values(MEMBERS)) {
+    await decideEach({ settings: `{ auto_approve: [], auto_approve_risk: none, rules: [{ ${rule} }] }` }, [
+      ...fits === null ? [] : [[fits, "approve by approve-rules"] as const],
+      [not, "require_approval by default"],
+    ]);
+  }
 });
 
 Deno.test("a rule that asks or denies takes precedence over every list, every preset, every approval for this run, and the catch-all", () => {
