@@ -43,6 +43,18 @@ Deno.test(
         // Known from here on, and looked at all the same.
         [{ ...mine, isDirectory: false, isSymlink: true }, own],
       ];
+      const { mkdirSync } = Deno;
+      const made: string[] = [];
+      Deno.mkdirSync = (path, options) => {
+        made.push(`${path} ${options?.mode?.toString(8)}`);
+        mkdirSync(path, options);
+      };
+      try {
+        pretending({ ...mine, uid: 4242 }, () => makeFleetingFolder(environment));
+      } finally {
+        Deno.mkdirSync = mkdirSync;
+      }
+      assert.equal(made[0], `${shared} 700`);
       for (const [changes, expected] of rows) {
         assert.equal(
           pretending(changes, () => makeFleetingFolder(environment)),

@@ -10,7 +10,7 @@ import {
 import { areHarmlessHooks } from "../../../sandbox/git/harmless.ts";
 import { gitHooks } from "../../../sandbox/git/repository.ts";
 import { checkNewSettings } from "../../../sandbox/git/settings_changes.ts";
-import { plant } from "../fixture.ts";
+import { git, plant } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
 function scope(members: Partial<ProtectionScope>): ProtectionScope {
@@ -44,6 +44,33 @@ Deno.test("hooks are protected in each folder between a writable path and a work
     "/w/a/repo/.git/hooks",
   ]);
   assert.deepEqual(paths.filter(({ asked }) => asked).map(({ path }) => path), ["/x/doc.chat"]);
+});
+
+test("the hooks and settings of bare repositories are protected", (root) => {
+  const folder = `${root}/bare`;
+  git(root, "init", "-q", "--bare", folder);
+  const found = findProtectedPaths(scope({ workingFolders: [root], gitFolders: [folder] }));
+  for (const name of ["hooks", "config"]) {
+    assert.ok(found.some(({ path, apart }) => path === `${folder}/${name}` && apart), name);
+  }
+});
+
+test("what the settings of a repository, of a bare one and of the person name is protected", (root) => {
+  const folders = { repo: `${root}/repo`, bare: `${root}/bare` };
+  git(root, "init", "-q", folders.repo);
+  git(root, "init", "-q", "--bare", folders.bare);
+  for (const [name, folder] of Object.entries(folders)) {
+    git(folder, "config", "core.fsmonitor", `${root}/of-${name}`);
+  }
+  Deno.writeTextFileSync(`${root}/gitconfig`, "[core]\n\tfsmonitor = ./of-person\n");
+  const paths = findProtectedPaths(scope({
+    workingFolders: [folders.repo],
+    gitFolders: [folders.bare],
+    gitConfigs: [`${root}/gitconfig`],
+  })).map(({ path }) => path);
+  for (const path of [`${root}/of-repo`, `${root}/of-bare`, `${folders.repo}/of-person`]) {
+    assert.ok(paths.includes(path), `${path}: ${paths}`);
+  }
 });
 
 Deno.test("a policy whose only writable path is a hook still protects the hook", () => {
