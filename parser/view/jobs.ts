@@ -50,7 +50,7 @@ export function readJobResult({ value, job }: TextSegment): JobResult | null {
   const header = job === true ? HEADER.exec(value) : null;
   if (header === null) return null;
   const [{ length }, id = "", suffix = ""] = header;
-  const lines = value.slice(length).trim().split(/\r?\n/);
+  const lines = value.slice(length).trim().split("\n");
   const [, fence] = /^(`+)/.exec(lines[0] ?? "") ?? [];
   const closes = fence !== undefined && lines.length > 1 && /^`+$/.test(lines.at(-1)!) &&
     lines.at(-1)!.length >= fence.length;

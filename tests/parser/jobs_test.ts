@@ -143,6 +143,12 @@ Deno.test("the result of a job is read as it is written", () => {
       error: true,
       content: "a\n```\nb",
     }],
+    // A line end in the output of the job is not one of the document.
+    ["**Job Result:** `j`\n\n```\n9 %\r10 %\r\nend\n```\n", {
+      id: "j",
+      error: false,
+      content: "9 %\r10 %\r\nend",
+    }],
     ["**Job Result:**`j` (aborted)\n```\n```\n", { id: "j", error: true, content: "" }],
     ["**Job Result:** `j`\n\n```\nopen\nend\n", { id: "j", error: false, content: "open\nend\n" }],
   ];
@@ -155,6 +161,10 @@ Deno.test("the result of a job is read as it is written", () => {
       content: (expected as { content: string }).content.trimEnd(),
     }, block);
   }
+  const [windows] =
+    read("@You:\n**Job Result:** `j`\n\n```\na\nb\n```\n".replaceAll("\n", "\r\n")).turns[0]!.segments;
+  assert.ok(windows?.kind === "text");
+  assert.equal(readJobResult(windows)?.content, "a\nb");
   const [text] = read("@You:\nplain\n").turns[0]!.segments;
   assert.ok(text?.kind === "text" && readJobResult(text) === null);
 });
