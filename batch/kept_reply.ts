@@ -8,7 +8,7 @@ import { openUsageLog } from "../cycle/usage/log.ts";
 import { recordOf } from "../cycle/usage/record.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { Effect, Provider, Usage } from "../providers/types.ts";
-import { mergeUsage } from "../providers/usage.ts";
+import { mergeUsage } from "../providers/models/usage.ts";
 import type { BatchHead, BatchItem } from "./types.ts";
 
 /** Returns the id under which the reply of a request is kept. */

@@ -4,7 +4,7 @@ import type { CycleEvent } from "../../cycle/types.ts";
 import { cacheShare, totalOf, type UsageTotal } from "../../cycle/usage/record.ts";
 import type { Fill } from "../../cycle/usage/fill.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
-import { promptTokens } from "../../providers/usage.ts";
+import { promptTokens } from "../../providers/models/usage.ts";
 
 /** Formats a count, rounded, with commas between thousands. */
 export function formatCount(count: number): string {

@@ -11,7 +11,7 @@ import type { Prices } from "../../providers/models/types.ts";
 import { estimateRequestTokens } from "../../providers/request/count.ts";
 import { RunPurse } from "../usage/purse.ts";
 import { expectedCost, expectedTokens, type Measured, usedTokens } from "../usage/fill.ts";
-import { mostCost } from "../../providers/usage.ts";
+import { mostCost } from "../../providers/models/usage.ts";
 import type { UsageRecord } from "../types.ts";
 
 /** The facts about a request that is about to be made. */

@@ -18,7 +18,7 @@ import type {
   ThinkingPart,
   Usage,
 } from "../../providers/types.ts";
-import { mergeUsage, promptTokens } from "../../providers/usage.ts";
+import { mergeUsage, promptTokens } from "../../providers/models/usage.ts";
 import type { RequestEnd, RequestStatus, ThinkingEntry } from "../types.ts";
 import { toolInError } from "../../providers/request/checks/schema.ts";
 import { shownThinking } from "./block_text.ts";

@@ -1,7 +1,7 @@
 // How full a context window is, and the expected size and cost of a request. Pure.
 
 import type { Prices } from "../../providers/models/types.ts";
-import { promptTokens } from "../../providers/usage.ts";
+import { promptTokens } from "../../providers/models/usage.ts";
 import type { UsageRecord } from "../types.ts";
 
 /** Number of bytes per token, for estimates. */

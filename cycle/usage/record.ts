@@ -5,7 +5,7 @@ import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Model } from "../../providers/models/types.ts";
 import { otherModel } from "../../providers/models/warnings.ts";
 import type { Usage } from "../../providers/types.ts";
-import { costOf, promptTokens } from "../../providers/usage.ts";
+import { costOf, promptTokens } from "../../providers/models/usage.ts";
 import type { UsageRecord } from "../types.ts";
 
 /** A request as its sender knows it. */

@@ -145,7 +145,6 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["http", "keys"],
     ["known.ts"],
     ["vendors.ts"],
-    ["usage.ts"],
     ["models"],
     ["types.ts"],
   ],

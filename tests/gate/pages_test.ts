@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { PAGES } from "../../scripts/build/pages.ts";
 import { documentationPages } from "../../scripts/gate/documentation.ts";
 import { readHouse } from "../../scripts/gate/module_graph.ts";
+import { COMMANDS } from "../../commands/line/table.ts";
+import { EDITOR_PLACES } from "../../commands/setup/editor_places.ts";
 import { RULE_MEMBERS } from "../../config/rules/read_rule.ts";
 import { STATUS_WORDS } from "../../parser/text/status_words.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
@@ -143,6 +145,19 @@ Deno.test("the page about events names every field that each event always has", 
     return required.filter((member: string) => member !== "event" && !row.includes(`\`${member}\``))
       .map((member: string) => `${name}: ${member}`);
   });
+  assert.deepEqual(missing, []);
+});
+
+Deno.test("the help and the pages about editors name every editor that flemma has files for", async () => {
+  const { details = "" } = COMMANDS.find(({ name }) => name === "editor")!;
+  const folder = `${ROOT}/docs/reference/editors`;
+  const pages = await Promise.all(
+    [...Deno.readDirSync(folder)].map(({ name }) => Deno.readTextFile(`${folder}/${name}`)),
+  );
+  const missing = Object.keys(EDITOR_PLACES).filter((name) =>
+    !new RegExp(`\\b${name}\\b`).test(details) ||
+    !pages.some((page) => page.includes(`flemma editor ${name}`))
+  );
   assert.deepEqual(missing, []);
 });
 

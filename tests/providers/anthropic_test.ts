@@ -6,7 +6,7 @@ import { anthropic } from "../../providers/anthropic/provider.ts";
 import { getProvider } from "../../providers/registry.ts";
 import type { OfferedTool } from "../../providers/types.ts";
 import { findModel, pricesAt } from "../../providers/models/find.ts";
-import { costOf, NO_USAGE } from "../../providers/usage.ts";
+import { costOf, NO_USAGE } from "../../providers/models/usage.ts";
 import { toolName, WireIds } from "../../providers/request/wire.ts";
 
 interface Built {

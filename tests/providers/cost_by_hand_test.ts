@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated
 import { recordOf } from "../../cycle/usage/record.ts";
 import { getProvider } from "../../providers/registry.ts";
 import type { Usage } from "../../providers/types.ts";
-import { mergeUsage } from "../../providers/usage.ts";
+import { mergeUsage } from "../../providers/models/usage.ts";
 
 type Event = Readonly<Record<string, unknown>>;
 

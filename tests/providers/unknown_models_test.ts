@@ -8,7 +8,7 @@ import { bindingOf } from "../../providers/anthropic/binding.ts";
 import { findModel } from "../../providers/models/find.ts";
 import { readList } from "../../providers/models/listing.ts";
 import { getProvider } from "../../providers/registry.ts";
-import { costOf, NO_USAGE } from "../../providers/usage.ts";
+import { costOf, NO_USAGE } from "../../providers/models/usage.ts";
 import { serve } from "./loopback.ts";
 import { sendOnce } from "./send_once.ts";
 

@@ -9,7 +9,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated
 import { parse } from "../../parser/mod.ts";
 import { findModel, pricesAt } from "../../providers/models/find.ts";
 import { getProvider } from "../../providers/registry.ts";
-import { costOf, promptTokens } from "../../providers/usage.ts";
+import { costOf, promptTokens } from "../../providers/models/usage.ts";
 import type { OfferedTool, Provider } from "../../providers/types.ts";
 import { refusals } from "../../providers/replay/strict/anthropic.ts";
 import { serve } from "./loopback.ts";

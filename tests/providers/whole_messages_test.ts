@@ -7,7 +7,7 @@ import { openai } from "../../providers/openai/provider.ts";
 import { chatProvider } from "../../providers/chat_completions/openai_chat.ts";
 import { KNOWN_PROVIDERS } from "../../providers/known.ts";
 import type { Effect, Provider, Usage } from "../../providers/types.ts";
-import { mergeUsage } from "../../providers/usage.ts";
+import { mergeUsage } from "../../providers/models/usage.ts";
 
 const INPUT = { path: "a.txt", deep: { list: [1, 2.5, null] } };
 const TEXT = "Two lines\nand `code`.";

@@ -1,7 +1,7 @@
 // The cost of a request, from its token counts and the model's prices.
 
-import type { Prices } from "./models/types.ts";
-import type { Usage } from "./types.ts";
+import type { Prices } from "./types.ts";
+import type { Usage } from "../types.ts";
 
 /** Cost in US dollars. */
 export interface Cost {
