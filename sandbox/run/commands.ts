@@ -370,7 +370,6 @@ export class LiveCommands {
 
   /** Removes the record of a command that has ended. If this fails, the command still returns its result. */
   #forget(record: string): void {
-    this.#parts.snapshots.records.delete(record);
     try {
       removeRecord(record);
     } catch (thrown) {

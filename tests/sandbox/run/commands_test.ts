@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type Outcome, success } from "../../../base/problem.ts";
 import { BackendRegistry } from "../../../sandbox/mod.ts";
 import { records } from "../../../sandbox/process/leftovers.ts";
+import { SettingsWatch } from "../../../sandbox/protect/settings_watch.ts";
 import { lockRepairs } from "../../../sandbox/protect/shared_state.ts";
 import type { Backend, SetupFailure } from "../../../sandbox/types.ts";
 import { exists, plant, projectSandbox } from "../fixture.ts";
@@ -218,4 +219,40 @@ test("what was prepared for a command that may not begin stays until its process
   await gone;
   assert.equal(then, disposed);
   assert.equal(counts.disposed, disposed + 1);
+});
+
+test("if the process of a command is replaced before the command began, nothing watches for the first one any more", async (root) => {
+  let replaced = 0;
+  const script = "[ -e again ] || { : > again; exit 1; }; read -r line";
+  const { sandbox } = scene(root, {
+    prepare: (_policy, _config, inner) =>
+      Promise.resolve(success({
+        argv: inner,
+        fingerprint: inner,
+        gated: () => ["/bin/sh", "-c", script],
+        isTied: () => replaced > 0,
+        mayRunAgain: () => replaced++ === 0,
+        setupFailure: () => Promise.resolve(null),
+        dispose: () => Promise.resolve(),
+      })),
+  });
+  const { environment } = sandbox.host;
+  const prepared = valueOf(await sandbox.prepare(["/bin/true"]));
+  const { close } = SettingsWatch.prototype;
+  const closed = new Set<SettingsWatch>();
+  SettingsWatch.prototype.close = function () {
+    closed.add(this);
+    close.call(this);
+  };
+  try {
+    const env = environment.variables as Record<string, string>;
+    const { stdout, stderr, status } = valueOf(prepared.start({ cwd: environment.cwd, env }));
+    await Promise.all([stdout.cancel(), stderr.cancel(), status]);
+    assert.equal(replaced, 1);
+    await prepared.dispose();
+  } finally {
+    SettingsWatch.prototype.close = close;
+  }
+  assert.equal(closed.size, 2);
+  assert.deepEqual(records(environment), []);
 });
