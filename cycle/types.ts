@@ -45,6 +45,11 @@ export interface DocumentStore {
    * document for longer than allowed.
    */
   reclaim?(how: Reclaim): Promise<Problem | null>;
+  /**
+   * Returns the file as it is on disk, if the text is a copy that may never be saved, such as an editor's buffer; null if
+   * there is no such file. @default the text is the document itself
+   */
+  onDisk?(): Promise<Chat | null>;
   /** True if a run on another machine was killed that may have started approved calls. @default false */
   readonly leftElsewhere?: boolean;
   /**
@@ -175,6 +180,8 @@ export interface StartedCall {
   readonly tool: string;
   /** What the call's tool could change at that time; absent if unknown. */
   readonly effects?: Effects;
+  /** True if a message reported that the call may have run, but only a text that may never be saved shows it. */
+  readonly reported?: true;
 }
 
 /** A call for which this machine knows a block in a document. */
@@ -248,6 +255,8 @@ export interface Journal {
    * @param effects what the call may change, by its current tool. @default unknown
    */
   recordStart(id: string, tool: string, effects?: Effects): Promise<void>;
+  /** Records that a message reported that a started call may have run, while only a text that may never be saved shows it. */
+  recordReported(id: string): Promise<void>;
   /**
    * Records that a call has ended. The record is not synced to disk, because the result in the document says the same.
    */

@@ -26,6 +26,7 @@ export function markApproved(
     const calls = results.map(({ id }) => chat.call(id)).filter((call) => call !== undefined);
     const problem = await writer.recordDecisions(calls.map((call) => ({ call, by: "person" })));
     if (problem !== null) return failed(problem);
+    await writer.forgetReported(calls);
     const style = placeholderStyle(chat, settings.status_style);
     return success(results.flatMap((result) => setStatus(chat, result, "approved", style)));
   });

@@ -145,6 +145,19 @@ export class Writer {
     });
   }
 
+  /** Records that a message reported that a call may have run. Without the record, the next run reports it again. */
+  async recordReported(id: string): Promise<void> {
+    const problem = await this.journal((journal) => journal.recordReported(id));
+    if (problem !== null) this.#report(problem);
+  }
+
+  /** Forgets that calls may have run, if a message reported it before a person approved them. */
+  async forgetReported(calls: readonly Call[]): Promise<void> {
+    for (const { id } of calls) {
+      if (this.#journal.started().get(id)?.reported === true) await this.recordEnd(id);
+    }
+  }
+
   /**
    * Records that a call has ended, and with `ran` that it has its result. A failure is reported once and is not an error:
    * the result in the document says the same to the next run.

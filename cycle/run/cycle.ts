@@ -440,10 +440,18 @@ export class Cycle {
     return true;
   }
 
-  /** Forgets the interrupted calls that the document now shows as interrupted. */
+  /**
+   * Forgets the interrupted calls that the document now shows as interrupted. A buffer may never be saved; then a run of
+   * the file would find the call approved.
+   */
   async #forgetInterrupted({ interrupted }: PlanInputs): Promise<void> {
+    if (interrupted.size === 0) return;
+    const { store } = this.#parts;
+    const saved = store.onDisk === undefined ? this.#chat : await store.onDisk();
     for (const id of interrupted.keys()) {
-      if (this.#chat.call(id) !== undefined) await this.#writer.recordEnd(id);
+      if (this.#chat.call(id) === undefined) continue;
+      const mayRun = saved !== null && saved !== this.#chat && mayRunIn(saved, id);
+      await (mayRun ? this.#writer.recordReported(id) : this.#writer.recordEnd(id));
     }
   }
 
@@ -541,4 +549,10 @@ export class Cycle {
     if (mayStep(this.#state.phase)) return null;
     return phaseOf(this.#state.phase) === "sending" ? busySending() : busyStarting();
   }
+}
+
+/** True if a run of a document could run a call that has no result there. */
+function mayRunIn(chat: Chat, id: string): boolean {
+  const result = chat.result(id);
+  return chat.call(id) !== undefined && (result === undefined || result.status === "approved");
 }

@@ -161,6 +161,12 @@ export class RunJournal implements Journal {
     return this.#record([entry], { lasting: effects === undefined || effects === "writes" });
   }
 
+  async recordReported(id: string): Promise<void> {
+    const start = this.#state.started.get(id);
+    if (start === undefined || start.reported === true) return;
+    await this.#record([{ kind: "start", id, ...start, reported: true }], { lasting: false });
+  }
+
   recordEnd(id: string, { ran = false }: { readonly ran?: boolean } = {}): Promise<void> {
     const how = ran ? { ran, time: new Date().toISOString() } : {};
     return this.#record([{ kind: "end", id, ...how }], { lasting: false });

@@ -195,9 +195,10 @@ function isPersons({ by, asked }: Approval): boolean {
   return by === "person" && asked !== true;
 }
 
-function startOf({ tool, time, effects }: Extract<JournalEntry, { kind: "start" }>) {
-  if (effects === undefined) return { tool, time };
-  return { tool, time, effects: effects === "none" || effects === "reads" ? effects : "writes" } as const;
+function startOf({ tool, time, effects, reported }: Extract<JournalEntry, { kind: "start" }>) {
+  const known = { tool, time, ...(reported === true ? { reported } : {}) };
+  if (effects === undefined) return known;
+  return { ...known, effects: effects === "none" || effects === "reads" ? effects : "writes" } as const;
 }
 
 function heldOf({ hash, turns, asked }: KnownCall): KnownCall {

@@ -4,6 +4,7 @@ import type { Problem } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
+import { readOnDisk } from "./read.ts";
 import { type BlockPlace, cutMarker, grow, shiftBlock } from "./growing_block.ts";
 import type { DocumentStore, Growth, Piece } from "../types.ts";
 
@@ -19,7 +20,7 @@ export class MemoryStore implements DocumentStore {
   /**
    * Creates a store with these bytes as the document.
    * @param bytes the text
-   * @param path the name that relative references use; the store never touches that file
+   * @param path the name that relative references use; the store never writes that file
    * @param onChange called after each change with the whole text, and with a function that returns the text to leave
    * behind if the program ends: it marks a growing reply as cut off
    * @param named `path` before symbolic links were resolved
@@ -55,6 +56,10 @@ export class MemoryStore implements DocumentStore {
     this.#chat = chat;
     this.#changed = true;
     this.#onChange(chat.bytes, () => this.#asCut());
+  }
+
+  onDisk(): Promise<Chat | null> {
+    return this.path === null ? Promise.resolve(this.#chat) : readOnDisk(this.path);
   }
 
   get behind(): Uint8Array {

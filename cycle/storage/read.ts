@@ -13,7 +13,9 @@ import {
 } from "../../base/problem.ts";
 import { operands, shellWord } from "../../base/shell_word.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
-import { explainMissing, isThere } from "../../base/files.ts";
+import { explainMissing, isThere, readOrNull } from "../../base/files.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { openRegularSync, readAll } from "../../base/system/regular_file.ts";
 import type { FileIdentity } from "../types.ts";
@@ -57,6 +59,12 @@ export async function readDocument(
   } catch (thrown) {
     return unreadable(label, environment, thrown);
   }
+}
+
+/** Returns the document at a path as it is on disk; null if it cannot be read, and so no run can use it. */
+export async function readOnDisk(path: string): Promise<Chat | null> {
+  const bytes = await readOrNull(path).catch(() => null);
+  return bytes === null ? null : parse(bytes);
 }
 
 /**

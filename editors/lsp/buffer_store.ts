@@ -3,6 +3,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
+import { readOnDisk } from "../../cycle/storage/read.ts";
 import { SavedText } from "../../cycle/storage/saved_text.ts";
 import { cutMarker, grow, shiftBlock } from "../../cycle/storage/growing_block.ts";
 import { countChangedLines, difference, splitLines } from "../../cycle/storage/lines.ts";
@@ -103,6 +104,10 @@ export class BufferStore implements DocumentStore {
 
   get chat(): Chat {
     return this.#chat;
+  }
+
+  onDisk(): Promise<Chat | null> {
+    return this.path === null ? Promise.resolve(this.#chat) : readOnDisk(this.path);
   }
 
   /** The text as the editor has it. */

@@ -43,6 +43,48 @@ test("a second run waits for the lock if asked to; otherwise it names the holder
   assert.match(stderr, /already has its result/);
 });
 
+test("after kill -9, a question in a buffer that is never saved does not let the file run the call again", async (place) => {
+  const document = callsDocument([gated("c1")]);
+  place.write("a.chat", document);
+  const killed = place.start(["advance", "--no-autopilot", "a.chat"]);
+  await place.appears("c1.started", killed);
+  killed.kill("SIGKILL");
+  await killed.finished;
+  place.write("gate", "");
+  const advance = ["advance", "--no-autopilot", "--messages", "stderr"];
+  const filter = (words: readonly string[], stdin: string) =>
+    place.run([...words, "--name", "a.chat"], { stdin });
+  // An editor's buffer; each time, a message reports it.
+  let buffer = document;
+  for (let time = 0; time < 2; time++) {
+    const asked = await filter(advance, buffer);
+    assert.match(asked.stderr, /c1\) was running when flemma ended/);
+    assert.match(asked.stdout, /status=pending/);
+    buffer = asked.stdout;
+  }
+  assert.equal(place.read("a.chat"), document);
+  const file = await place.exits(3, ["advance", "--no-autopilot", "a.chat"]);
+  assert.match(file.stderr, /c1\) was running when flemma ended/);
+  assert.equal(place.read("log"), "c1\n", "nothing ran again");
+});
+
+test("after kill -9, a call that a person approves again in a buffer runs there, without another question", async (place) => {
+  const document = callsDocument([gated("c1")]);
+  place.write("a.chat", document);
+  const killed = place.start(["advance", "--no-autopilot", "a.chat"]);
+  await place.appears("c1.started", killed);
+  killed.kill("SIGKILL");
+  await killed.finished;
+  place.write("gate", "");
+  const filter = async (words: readonly string[], stdin: string) =>
+    (await place.run([...words, "--name", "a.chat"], { stdin })).stdout;
+  const asked = await filter(["advance", "--no-autopilot"], document);
+  const approved = await filter(["approve"], asked);
+  assert.match(approved, /status=approved/);
+  assert.doesNotMatch(await filter(["advance", "--no-autopilot"], approved), /status=/);
+  assert.equal(place.read("log"), "c1\nc1\n");
+});
+
 test("after kill -9 the person is asked about the call that was running, the next call runs, and nothing runs twice", async (place) => {
   place.settings("tools: { max_concurrent: 1 }\n");
   const document = callsDocument([gated("c1"), {

@@ -434,6 +434,10 @@ test("a journal remembers approvals and unfinished starts across runs, even afte
   assert.deepEqual(second.approval("c1"), { by: "person", hash: "h" });
   assert.deepEqual(second.approval("c2"), { by: "policy", hash: "i", source: "config" });
   assert.equal(second.approval("c3"), null);
+  await second.recordReported("c1");
+  await second.recordReported("c2");
+  const reported = [...(await open()).started()].map(([id, { tool, reported }]) => [id, tool, reported]);
+  assert.deepEqual(reported, [["c1", "bash", true]], "what has not started is not reported");
   await second.recordEnd("c1");
   assert.deepEqual([...(await open()).started()], [], "the entry after the torn line counts");
 });
