@@ -182,7 +182,7 @@ export class PromptTurn {
         return update({ sessionUpdate: "usage_update", used, size: record.context, ...cost });
       }
       case "notice":
-        if (event.code === "approval-not-here") this.#doubts.push(event.message);
+        if (["approval-not-here", "was-running"].includes(event.code)) this.#doubts.push(event.message);
         return this.#host.notice(event.message);
       default:
         return;

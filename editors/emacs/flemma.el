@@ -46,7 +46,7 @@
 
 (cl-defstruct flemma--run
   process err command always (begun (float-time)) (doing "") out (part "") (open 2) (code 0) stopped
-  lines hunks own touched conflict group)
+  lines hunks own touched conflict group held)
 
 (cl-defstruct flemma--hunk s n b m)
 
@@ -256,6 +256,17 @@ It is nil if there is no such call, or more than one."
       (let* ((id (or (match-string-no-properties 1) (match-string-no-properties 2))) (text (flemma--call-text id)))
         (and text (cons id text))))))
 
+(defun flemma--on-call-p ()
+  "Nil if there is certainly no call or result at point."
+  (save-excursion
+    (let ((at (line-beginning-position)))
+      (end-of-line)
+      (and (re-search-backward "^\\*\\*Tool \\(?:Use\\|Result\\):\\*\\*\\|^@\\(?:You\\|Assistant\\|System\\):" nil t)
+           (eq (char-after) ?*)
+           (or (not (re-search-forward "^\\(`\\{3,\\}\\).*$" nil t))
+               (not (re-search-forward (concat "^" (match-string 1) "`*[ \t]*$") nil t))
+               (<= at (line-beginning-position)))))))
+
 (defun flemma--deciding-p ()
   "Whether a decision is being made, which takes a moment."
   (and flemma--run (member (flemma--run-command flemma--run) '("approve" "reject"))))
@@ -369,6 +380,8 @@ exit code.  Answers the process."
         ("tool:executing" (setf (flemma--run-doing run) (alist-get 'preview event)))
         ("tool:finished" (flemma--reload) (flemma--fold))
         ("request:finished" (flemma--use (alist-get 'record event)))
+        ("notice" (when (member (alist-get 'code event) '("approval-not-here" "was-running"))
+                    (setf (flemma--run-held run) (alist-get 'message event))))
         ("message" (push (alist-get 'text event) flemma--said))
         ("stopped" (setf (flemma--run-stopped run) event)))
       (unless (equal kind "edit") (run-hook-with-args 'flemma-event-functions event))
@@ -430,8 +443,9 @@ exit code.  Answers the process."
            (message "flemma: you and the reply changed the same lines; your text stays, the other is shown next to it"))
           ((equal reason "pending")
            (let ((count (length (alist-get 'ids stopped))))
-             (message "flemma: %s for you: C-c C-a approves, C-c C-r rejects, C-c C-v shows it"
-                      (if (= count 1) "1 call waits" (format "%d calls wait" count)))))
+             (if (flemma--run-held run) (message "flemma: %s" (flemma--run-held run))
+               (message "flemma: %s for you: C-c C-a approves, C-c C-r rejects, C-c C-v shows it"
+                        (if (= count 1) "1 call waits" (format "%d calls wait" count))))))
           ((assoc reason flemma--sentences)
            (message "flemma: %s" (cdr (assoc reason flemma--sentences))))
           ((and (= exit 0) (not (flemma--run-always run)) (member (flemma--run-command run) '("approve" "reject")))
@@ -480,11 +494,16 @@ Buffers with unsaved changes stay as they are."
   (save-excursion
     (goto-char (point-min))
     (forward-line (1- (alist-get 'line call)))
-    (let ((overlay (make-overlay (line-end-position) (line-end-position)))
-          (waits (equal (alist-get 'status call) "pending")))
+    (let* ((overlay (make-overlay (line-end-position) (line-end-position)))
+           (waits (equal (alist-get 'status call) "pending"))
+           (helper (and waits (save-excursion
+                                (re-search-forward "(helper=\\([a-z0-9-]+\\))" (line-end-position) t))
+                        (match-string-no-properties 1))))
       (overlay-put overlay 'flemma-preview t)
       (overlay-put overlay 'after-string
-                   (propertize (concat (if waits "  <- waits for you: " "  <- ") (alist-get 'preview call))
+                   (propertize (cond (helper (format "  <- waits in %s.d/%s.chat" (file-name-nondirectory (or buffer-file-name "")) helper))
+                                     (waits (concat "  <- waits for you: " (alist-get 'preview call)))
+                                     (t (concat "  <- " (alist-get 'preview call))))
                                'face (if waits 'warning 'shadow))))))
 
 (defun flemma--mode-line ()
@@ -564,6 +583,7 @@ With CONTINUE, the model continues its last message."
 (defun flemma-reject (reason call)
   "Reject CALL, which is the one at point; the model sees REASON."
   (interactive (let ((call (flemma--call-here)))
+                 (unless (flemma--on-call-p) (user-error "No call is on this line; C-c C-w goes to the next"))
                  (list (read-string "Reason to reject (RET: none, C-g: cancel): ") call)))
   (flemma--press "reject" (list "-m" reason) call))
 
@@ -589,26 +609,31 @@ With CONTINUE, the model continues its last message."
   (setq-local minor-mode-overriding-map-alist nil))
 
 (defun flemma-show ()
-  "Show the whole call at point and the change it would make to a file."
+  "Show the whole call at point and the change it would make to a file.
+Keys typed before it is shown are dropped: they were meant for another window."
   (interactive)
-  (let ((buffer (current-buffer)) said)
+  (let ((buffer (current-buffer)) said shown)
     (flemma--call-process
      (append '("approval" "show" "-" "--json") (flemma--at-point) (flemma--named)) (flemma--text)
      (lambda (line) (push line said))
-     (lambda (out code)
-       (if (/= code 0) (message "%s" (or (car (last said)) "There is no call to show"))
-         (let ((call (car (json-parse-string out :object-type 'alist :array-type 'list :null-object nil))))
-           (with-current-buffer (get-buffer-create "*flemma call*")
-             (let ((inhibit-read-only t))
-               (erase-buffer)
-               (insert (mapconcat #'identity (alist-get 'text call) "\n") "\n"))
-             (flemma-call-mode)
-             (let ((id (alist-get 'id call)))
-               (setq flemma--shown (list buffer id (with-current-buffer buffer (flemma--call-text id)))))
-             (goto-char (point-min))
-             (pop-to-buffer (current-buffer))
-             (fit-window-to-buffer nil (/ (frame-height) 2))
-             (message "flemma: a approves, r rejects with a reason, q closes"))))))))
+     (lambda (out code) (setq shown (list out code))))
+    (while (not shown) (accept-process-output nil 0.1))
+    (if (/= (cadr shown) 0) (message "%s" (or (car (last said)) "There is no call to show"))
+      (let ((call (car (json-parse-string (car shown) :object-type 'alist :array-type 'list :null-object nil))))
+        (with-current-buffer (get-buffer-create "*flemma call*")
+          (let ((inhibit-read-only t))
+            (erase-buffer)
+            (insert (mapconcat #'identity (alist-get 'text call) "\n") "\n"))
+          (flemma-call-mode)
+          (let ((id (alist-get 'id call)))
+            (setq flemma--shown (list buffer id (with-current-buffer buffer (flemma--call-text id)))))
+          (goto-char (point-min))
+          (pop-to-buffer (current-buffer))
+          (fit-window-to-buffer nil (/ (frame-height) 2))
+          (let ((typed (input-pending-p)))
+            (discard-input)
+            (message (if typed "flemma: keys typed before this was shown were not taken"
+                       "flemma: a approves, r rejects with a reason, q closes"))))))))
 
 (defun flemma--decide-shown (command &rest words)
   "Run COMMAND with WORDS for the shown call, named by its id.

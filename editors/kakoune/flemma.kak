@@ -333,7 +333,7 @@ declare-option -hidden str flemma_awk %§
     }
     /^\{"event":"request:sending"/ { tell("set-option buffer flemma_state " quote("waiting for " member("model"))); next }
     /^\{"event":"tool:executing"/ { tell("set-option buffer flemma_state " quote(member("preview"))); next }
-    /^\{"event":"notice","code":"approval-not-here"/ { held = "flemma: " member("message"); next }
+    /^\{"event":"notice","code":"(approval-not-here|was-running)"/ { held = "flemma: " member("message"); next }
     /^\{"event":"stopped"/ { reason = member("reason"); next }
     /^\{"event":"message"/ { $0 = member("text") }
     /^\{/ { next }

@@ -87,7 +87,11 @@ export class Run {
   #event(event: CycleEvent): void {
     const { document } = this;
     this.#client.event(document.uri, event);
-    if (event.event === "notice") this.#client.log(event.message);
+    if (event.event === "notice") {
+      // The person must know before they approve the call again.
+      if (event.code === "was-running") this.#client.say(MessageType.warning, event.message);
+      else this.#client.log(event.message);
+    }
     if (event.event === "cursor") this.#cursor = event.line;
     if (event.event === "file:changed") this.#client.filesChanged(document.uri, [event.path]);
     if (event.event === "tool:executing") this.#does(event.preview);

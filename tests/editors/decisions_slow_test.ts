@@ -182,3 +182,19 @@ test(
   },
   { before: QUESTION, replies: [["First ", WAIT, "answer."]] },
 );
+
+test(
+  [...ALL, "Emacs"],
+  "after a run was killed, the person learns that the call may have run before they approve it again",
+  async ({ place, does }, { keys }) => {
+    const killed = place.start(["advance", "--no-autopilot", "q.chat"]);
+    await place.appears("started", killed);
+    killed.kill("SIGKILL");
+    await killed.finished;
+    await does(keys.advance, "was running when flemma ended");
+  },
+  {
+    before: callsDocument([{ id: "c1", command: "touch started; sleep 600", status: "approved" }]),
+    columns: 200,
+  },
+);

@@ -53,6 +53,18 @@ test("a shown call is approved only after its end was shown", () =>
     LONG,
   ));
 
+test("a reason to reject is asked for only on a call", () =>
+  onStage(
+    EMACS,
+    [],
+    async ({ does, saved, sees }) => {
+      await sees("waits for you: bash: $ echo one");
+      await does([...keys.top, ...keys.reject], "No call is on this line");
+      assert.equal(await saved(() => true), TWO);
+    },
+    TWO,
+  ));
+
 test("a question about selected lines goes into the conversation, and keys go back and forth", () =>
   onStage(EMACS, [], async ({ place, does, saved }) => {
     place.write("code.py", "1\n2\n3\n");

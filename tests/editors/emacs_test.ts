@@ -47,6 +47,27 @@ const CALLS =
   "@You:\n**Tool Result:** `a`\n\n```flemma:tool status=pending\n```\n";
 
 Deno.test({
+  name:
+    "keys typed before a call is shown are dropped, because the window that they were meant for was not there",
+  ignore,
+  fn: async () => {
+    const call = JSON.stringify(JSON.stringify([{ id: "a", text: ["bash: ls"] }]));
+    const shown = (typed: string) =>
+      printed(`(progn
+        (insert ${JSON.stringify(CALLS)})
+        (cl-letf (((symbol-function 'flemma--call-process)
+                   (lambda (_words _text _on-err on-done)
+                     (setq unread-command-events ${typed})
+                     (funcall on-done ${call} 0)))
+                  ((symbol-function 'fit-window-to-buffer) #'ignore))
+          (flemma-show))
+        (prin1 (list unread-command-events (with-current-buffer "*flemma call*" (buffer-string)))))`);
+    assert.equal(await shown("nil"), '(nil "bash: ls\n")');
+    assert.equal(await shown("(list ?a ?x)"), '(nil "bash: ls\n")');
+  },
+});
+
+Deno.test({
   name: "a key for a call does nothing if that call has changed since the key was pressed",
   ignore,
   fn: async () => {

@@ -9,6 +9,27 @@ const missing = await missingPrograms();
 const QUESTION = { question: "Run it.", document: null, name: "runner", preset: null, files: null };
 const COMMAND = { label: "run", command: "echo from the helper", timeout: null };
 
+Deno.test({
+  name: "Emacs: the document of a helper that waits is named, and approving its caller does not approve it",
+  ignore: missing.includes("emacs"),
+  fn: () =>
+    onStage(RUNTIMES["Emacs"]!, [
+      [{ id: "ask_1", name: "ask_document", input: QUESTION }],
+      [{ id: "run_1", name: "bash", input: COMMAND }],
+    ], async ({ place, server, does, sees }) => {
+      const { keys } = RUNTIMES["Emacs"]!;
+      place.settings(
+        "tools: { $append: [ask_document], auto_approve: [ask_document], auto_approve_sandboxed: false }\n",
+      );
+      await place.run(["advance", "q.chat"], { env: server.env });
+      await does(["M-x", "revert-buffer-quick", "Enter"], "helper=runner");
+      await does(["M-x", "flemma-refresh", "Enter"]);
+      await sees("<- waits in q.chat.d/runner.chat");
+      await does([...keys.top, ...keys.nextWaiting]);
+      await does(keys.show, "Decide there");
+    }, "@You:\nGo.\n"),
+});
+
 for (const name of ["Vim", "Neovim"]) {
   const runtime = RUNTIMES[name]!;
   Deno.test({

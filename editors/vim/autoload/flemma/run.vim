@@ -87,7 +87,7 @@ function! s:told(run, line) abort
     call flemma#view#used(a:run.buf, event)
   elseif event.event ==# 'tool:finished' || event.event ==# 'file:changed'
     call s:reload(get(event, 'path', ''))
-  elseif event.event ==# 'notice' && event.code ==# 'approval-not-here'
+  elseif event.event ==# 'notice' && index(['approval-not-here', 'was-running'], event.code) >= 0
     let a:run.held = event.message
   elseif event.event ==# 'message'
     call add(a:run.said, event.text)
