@@ -170,8 +170,11 @@ Deno.test("pages and files for editors have every status, built-in tool and memb
     "docs/reference/approval.md": Object.keys(RULE_MEMBERS).map((name) => `\`${name}\``),
     ...Object.fromEntries(editors.map((file) => [`editors/${file}`, statuses])),
   };
-  for (const [file, each] of Object.entries(names)) {
-    const text = await Deno.readTextFile(`${ROOT}/${file}`);
-    assert.deepEqual(each.filter((name) => !text.includes(name)), [], file);
-  }
+  const missing = await Promise.all(
+    Object.entries(names).map(async ([file, each]) => {
+      const text = await Deno.readTextFile(`${ROOT}/${file}`);
+      return each.filter((name) => !text.includes(name)).map((name) => `${file}: ${name}`);
+    }),
+  );
+  assert.deepEqual(missing.flat(), []);
 });
