@@ -1,7 +1,7 @@
 // The file helper: file tools access the disk inside the same sandbox as commands.
 
 import assert from "node:assert/strict";
-import { failure } from "../../base/problem.ts";
+import { failure, success } from "../../base/problem.ts";
 import { HELPER_WORD } from "../../commands/main.ts";
 import { WHOLE_VIEW } from "../../sandbox/policy/view.ts";
 import { FileHelper } from "../../tools/files/file_helper.ts";
@@ -288,4 +288,45 @@ Deno.test("flemma compiled to a binary acts as its own helper process", () =>
     const { signal } = new AbortController();
     assert.deepEqual(await disk.perform("names", { folder: `${root}/outside`, most: 9 }, signal), ["file"]);
     assert.deepEqual(asked, [[Deno.execPath(), HELPER_WORD]]);
+  }));
+
+Deno.test("the helper process has no network, and Deno lets it start nothing but rg", () =>
+  inProject({}, async (root, { sandbox }) => {
+    const { startWorker: worker } = sandbox;
+    const asked: string[] = [];
+    sandbox.startWorker = (argv, ...more) => {
+      asked.push(...argv);
+      return worker.call(sandbox, argv, ...more);
+    };
+    const disk = new FileHelper({
+      sandbox,
+      program: (name) => success(name === "rg" ? "/usr/bin/rg" : Deno.execPath()),
+      standalone: false,
+    });
+    await disk.perform("names", { folder: `${root}/outside`, most: 9 }, new AbortController().signal);
+    const rights = asked.filter((word) => /^(?:-A|--allow)/.test(word));
+    assert.deepEqual(rights, ["--allow-read", "--allow-write", "--allow-ffi", "--allow-run=/usr/bin/rg"]);
+    const told = `const { revoke } = Deno.permissions;
+      Deno.permissions.revoke = async (right) => {
+        const status = await revoke.call(Deno.permissions, right);
+        console.error(right.name, status.state === "granted" ? "granted" : "refused");
+        return status;
+      };`;
+    await Deno.writeTextFile(`${root}/told.ts`, told);
+    const cli = new URL("../../cli.ts", import.meta.url).pathname;
+    const { stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "-A",
+        "--quiet",
+        "--no-lock",
+        "--cached-only",
+        "--preload",
+        `${root}/told.ts`,
+        cli,
+        HELPER_WORD,
+      ],
+      stdin: "null",
+    }).output();
+    assert.equal(new TextDecoder().decode(stderr), "net refused\n");
   }));
