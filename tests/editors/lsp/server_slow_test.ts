@@ -301,6 +301,29 @@ test("if another program runs a document, this is reported", async (place) => {
   assert.equal(await editor.shutdown(), 0);
 });
 
+test("after a run was killed, a window shows that the call may have run, until the file shows the question", async (place) => {
+  const text = callsDocument([{ id: "call_1", command: "touch began; sleep 600", status: "approved" }]);
+  place.write("f.chat", text);
+  const killed = place.start(["advance", "f.chat"]);
+  await place.appears("began", killed);
+  killed.kill("SIGKILL");
+  await killed.finished;
+  const uri = `file://${place.path("f.chat")}`;
+  await using editor = await LspEditor.start(place, { env: KEY });
+  editor.open(uri, text);
+  await editor.execute("flemma.advance", { uri, version: 1 });
+  await editor.runEnds();
+  const shown = editor.reported.filter(({ method, params }) =>
+    method === "window/showMessage" && params.type === 2 &&
+    /was running when flemma ended/.test(params.message)
+  );
+  assert.equal(shown.length, 1);
+  assert.match(editor.textOf(uri), /status=pending/);
+  const status = await place.run(["status", "f.chat"]);
+  assert.match(status.stdout, /asks you again about call_1/, "the file still has the approval");
+  assert.equal(await editor.shutdown(), 0);
+});
+
 Deno.test("a call that policy approves runs automatically, and autopilot continues until the person is needed", () =>
   withServer(
     [callReply("toolu_1", "echo first"), callReply("toolu_2", "rm -rf x")],
