@@ -111,6 +111,26 @@ Deno.test("a cancelled request is cancelled in the helper, which goes on if it a
   });
 });
 
+Deno.test("a request that is cancelled while the helper starts is cancelled in the helper", async () => {
+  const { disk, helpers } = scene();
+  const stop = new AbortController();
+  await withWaitInHand(GRACE, async () => {
+    const asked = disk.perform("grep", {}, stop.signal);
+    stop.abort(new Error("by the person"));
+    await until(() => (helpers[0]?.sent.length ?? 0) >= 3);
+    const [helper = assert.fail()] = helpers;
+    // A second request is sent after whatever the first one sends.
+    const other = disk.perform("names", {}, NEVER);
+    await until(() => frames(helper.sent).some((frame) => JSON.stringify(frame).includes("names")));
+    assert.deepEqual(frames(helper.sent)[1], { cancel: 1 });
+    helper.say({ ready: true });
+    helper.say({ id: 1, error: packError(new Error("aborted")) });
+    helper.say({ id: 2, value: [] });
+    await assert.rejects(asked, /by the person/);
+    assert.deepEqual(await other, []);
+  });
+});
+
 Deno.test("a helper that does not react to a cancellation is ended, unless it is overwriting a file", async () => {
   for (const overwrites of [false, true]) {
     const { disk, helpers } = scene();
