@@ -252,6 +252,8 @@ function bound(resolver: OwnResolver): OwnResolver {
 
 /** Runs a compiled program as the file helper of a run, until its input ends. */
 export async function serveFiles(): Promise<void> {
+  // Every other helper is started without this right.
+  await Deno.permissions.revoke({ name: "net" });
   const { serve } = await import("../tools/files/helper.ts");
   await serve();
 }

@@ -43,8 +43,6 @@ export function isAtLeast(version: string, other: string): boolean {
 /** Runs the program and returns its exit code; never throws. */
 export async function main(words: readonly string[]): Promise<number> {
   if (words.length === 1 && words[0] === HELPER_WORD) {
-    // Every other helper is started without this right.
-    await Deno.permissions.revoke({ name: "net" });
     await (await import("../agent/tools.ts")).serveFiles();
     return Exit.ok;
   }

@@ -275,6 +275,17 @@ const SYSTEM = `${ROOT}/base/system/node/bundled.ts`;
 
 const LANGUAGE = "es2022";
 
+/** The program needs its name and version, and nothing else of `deno.json`. */
+const manifest: esbuild.Plugin = {
+  name: "manifest",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]deno\.json$/ }, async ({ path }) => {
+      const { name, version } = JSON.parse(await Deno.readTextFile(path));
+      return { contents: JSON.stringify({ name, version }), loader: "json" };
+    });
+  },
+};
+
 function optionsOf(packages: string, plugins: esbuild.Plugin[], external: readonly string[] = []) {
   return {
     write: false,
@@ -290,7 +301,7 @@ function optionsOf(packages: string, plugins: esbuild.Plugin[], external: readon
     absWorkingDir: ROOT,
     preserveSymlinks: true,
     logLevel: "warning",
-    plugins: [mcpShims, ...plugins],
+    plugins: [manifest, mcpShims, ...plugins],
   } as const satisfies esbuild.BuildOptions;
 }
 
