@@ -149,7 +149,7 @@ for (const [name, base, entry, cloud] of WAYS) {
     };
     assert.match(
       await send({ model: "other" }),
-      /model name \(flemma models list\)\. If you set a base URL, check also the URL, its region and the deployment/,
+      /model name \(flemma models list cloud\)\. If you set a base URL, check also the URL, its region and the deployment/,
     );
     assert.match(await send({ base: "/wrong" }), /check also the URL, its region/);
     assert.match(
