@@ -380,9 +380,9 @@ export class FileStore implements DocumentStore {
   }
 
   /** A text that cannot be merged may be an unfinished save, so it is read again after a delay. */
-  async #mergeLater({ text, astray }: Foreign): Promise<boolean> {
+  async #mergeLater({ found, astray }: Foreign): Promise<boolean> {
     const later = astray ? null : await this.#file.foreign({ patient: true });
-    return later !== null && !sameBytes(later.text, text) && await this.#merge(later);
+    return later !== null && !sameBytes(later.found, found) && await this.#merge(later);
   }
 
   async #merge(foreign: Foreign): Promise<boolean> {
@@ -393,7 +393,7 @@ export class FileStore implements DocumentStore {
     if (merged === null) return false;
     if (!astray) {
       this.#remember(this.#file.content);
-      this.#file.take(theirs);
+      this.#file.take(foreign);
       // While a block grows, no write remembers the text that it replaces.
       if (this.#growing !== null) this.#remember(this.#file.content);
     }

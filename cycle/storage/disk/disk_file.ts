@@ -11,6 +11,7 @@ import { readSettled } from "../../../base/system/settled.ts";
 import { identityOf, sameStamp, type Stamp, stampOf } from "../read.ts";
 import type { FileIdentity } from "../../types.ts";
 import { extensionOf, type GrownText } from "./extension.ts";
+import { withoutOurEnd } from "./overlap.ts";
 import { isTorn, OverwriteGuard, saveAside } from "./rescue.ts";
 import {
   ALWAYS_COMPARE_BYTES,
@@ -30,6 +31,8 @@ const MAX_REPLACED = 4;
 /** A text that another writer wrote. */
 export interface Foreign {
   readonly text: Uint8Array;
+  /** Everything in the file: the text, and the end of ours that a write at the same moment may have left behind it. */
+  readonly found: Uint8Array;
   /** True if the text was written into a file that had already been replaced; the file at the path is then ours. */
   readonly astray: boolean;
   /** The file that contained the text when it was read. */
@@ -49,6 +52,8 @@ export class DiskFile {
   readonly #between: WriteOptions["between"];
   readonly #notify: (notice: Problem) => void;
   #known: KnownFile;
+  /** The text of a write that did not end with this text in the file; null if the last write did. */
+  #attempted: Content | null = null;
   readonly #replaced: ReplacedFile[] = [];
   /** See `FileStore.inPlaceWhile`. */
   inPlaceWhile: () => boolean = () => false;
@@ -90,13 +95,17 @@ export class DiskFile {
       this.#known = { content, stamp: stampOf(before!) };
       return null;
     }
-    let last: Pick<Foreign, "text" | "file"> | null = null;
-    const read = () => Promise.resolve((last = readIdentified(path))?.text ?? null);
+    let last: Pick<Foreign, "found" | "file"> | null = null;
+    const read = () => Promise.resolve((last = readIdentified(path))?.found ?? null);
     const text = await readSettled(read, content.bytes, options);
     if (text === null || last === null) throw new Deno.errors.NotFound(`${path} no longer exists`);
-    return sameBytes(text, content.bytes)
-      ? null
-      : { ...(last as Pick<Foreign, "text" | "file">), astray: false };
+    if (sameBytes(text, content.bytes)) return null;
+    return { ...(last as Pick<Foreign, "found" | "file">), text: this.#withoutOurEnd(text), astray: false };
+  }
+
+  #withoutOurEnd(found: Uint8Array): Uint8Array {
+    if (this.#attempted === null) return found;
+    return withoutOurEnd(found, { old: this.content.bytes, ours: this.#attempted.bytes });
   }
 
   /** True if files were replaced that another process may still have open. */
@@ -104,9 +113,10 @@ export class DiskFile {
     return this.#replaced.length > 0;
   }
 
-  /** Accepts another writer's text as the content of the file. */
-  take(text: Uint8Array): void {
-    this.#known = { ...this.#known, content: contentFromBytes(text) };
+  /** Accepts what another writer left in the file as its content. */
+  take({ found }: Foreign): void {
+    this.#attempted = null;
+    this.#known = { ...this.#known, content: contentFromBytes(found) };
   }
 
   /**
@@ -128,6 +138,7 @@ export class DiskFile {
     const stamp = steps !== null
       ? await extendFile(this.path, this.#known, content, steps, { between: this.#between })
       : await this.#replaceOrOverwrite(content);
+    this.#attempted = stamp === null ? content : null;
     if (stamp === null) return false;
     this.#known = { content, stamp };
     return true;
@@ -208,7 +219,7 @@ export class DiskFile {
       file.close();
       // The file was opened and truncated, but never written: an interrupted save.
       if (found !== null && !sameBytes(found, text.subarray(0, found.length))) {
-        return { text: found, file: identity, astray: true };
+        return { text: found, found, file: identity, astray: true };
       }
     }
     return null;
@@ -216,10 +227,10 @@ export class DiskFile {
 }
 
 /** The text at a path, with the identity of the very file that was read; null if there is none. */
-function readIdentified(path: string): Pick<Foreign, "text" | "file"> | null {
+function readIdentified(path: string): Pick<Foreign, "found" | "file"> | null {
   try {
     const { bytes, info } = readRegularSync(path);
-    return { file: identityOf(info), text: bytes };
+    return { file: identityOf(info), found: bytes };
   } catch (thrown) {
     if (isMissing(thrown)) return null;
     throw thrown;
