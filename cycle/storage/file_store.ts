@@ -6,6 +6,7 @@ import { type Outcome, type Problem, success, thrownText } from "../../base/prob
 import { absolutePath } from "../../base/paths.ts";
 import { shellWord } from "../../base/shell_word.ts";
 import { readRegular } from "../../base/system/regular_file.ts";
+import { readSettled } from "../../base/system/settled.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { dropRepeatedPrompt } from "../../parser/edits/turn.ts";
@@ -98,7 +99,7 @@ async function openLocked(
   lock: DocumentLock,
   options: FileStoreOptions,
 ): Promise<Outcome<FileStore>> {
-  const read = await readDocument(realPath, options.environment, label);
+  const read = await readFilled(realPath, options.environment, label);
   // A write cut off inside a character leaves invalid UTF-8, so repair comes before validation.
   const raw = read.ok ? read.value.bytes : await rawBytes(realPath);
   if (raw === null) return read as Outcome<never>;
@@ -106,6 +107,18 @@ async function openLocked(
   if (!recovered.ok) return recovered;
   const now = recovered.value ? await readDocument(realPath, options.environment, label) : read;
   return now.ok ? success(new FileStore({ ...now.value, named }, lock, options)) : now;
+}
+
+/** Reads a document; an empty one again after a moment, because another program may have emptied it to write it. */
+async function readFilled(
+  realPath: string,
+  environment: Environment,
+  label: string,
+): Promise<Outcome<ReadDocument>> {
+  const read = await readDocument(realPath, environment, label);
+  if (!read.ok || read.value.bytes.length > 0) return read;
+  await readSettled(() => rawBytes(realPath), read.value.bytes, { patient: true });
+  return await readDocument(realPath, environment, label);
 }
 
 /** Completes a write that an earlier run could not complete. True if there was one. */

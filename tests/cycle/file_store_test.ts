@@ -105,6 +105,21 @@ test("after a commit, the file and the store contain the same document", async (
   assert.deepEqual(beside(), ["a.chat"]);
 });
 
+test("a document that another program has emptied to save it is opened with the text that it saves", async ({ open, path, read }) => {
+  Deno.truncateSync(path);
+  const { ino } = Deno.statSync(path);
+  const { readSync } = Deno.FsFile.prototype;
+  Deno.FsFile.prototype.readSync = function (part) {
+    const count = readSync.call(this, part);
+    if (count === null && this.statSync().ino === ino) Deno.writeTextFileSync(path, DOCUMENT);
+    return count;
+  };
+  const store = await open().finally(() => Object.assign(Deno.FsFile.prototype, { readSync }));
+  assert.equal(text(store.chat.bytes), DOCUMENT);
+  assert.equal(await store.commit(result(store.chat)), null);
+  assert.equal(read(), DONE);
+});
+
 test("overlapping commits are all written, in the order in which they were requested", async ({ open, read }) => {
   const store = await open();
   const all = [];
