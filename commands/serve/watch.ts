@@ -22,7 +22,7 @@ import { writeOutput } from "../io/streams.ts";
 import { numberOption, switchOption } from "../line/options.ts";
 import { SETTLED, watchSaves } from "./saves.ts";
 import { Slots } from "./slots.ts";
-import { type IdleDocument, isSaved, knownAfter, readFileState } from "./watched.ts";
+import { type IdleDocument, isSaved, knownAfter, knownAtStart, readFileState } from "./watched.ts";
 
 /**
  * Longest wait, in seconds. Another run may lock the document for hours; the saved text waits for the end of that run.
@@ -117,7 +117,7 @@ class Watched {
   readonly #options: WatchedOptions;
   readonly #teller: Teller;
   readonly #jobKeeper = new JobKeeper({ ends: "when flemma watch ends", stopped: "with flemma watch" });
-  #known: IdleDocument = { fileState: null, failed: false };
+  #known: IdleDocument = { fileState: null, startsAgain: false };
   #work: Promise<void> | null = null;
   /** True if the file was saved during a run. */
   #again = false;
@@ -131,7 +131,7 @@ class Watched {
 
   /** Records the current state of the file. From now on, only a later save starts a run. */
   async begin(): Promise<void> {
-    this.#known = { fileState: await readFileState(this.#options.path), failed: false };
+    this.#known = knownAtStart(await readFileState(this.#options.path));
   }
 
   /** Settles when watching ends; returns whether this interrupted a run. */
@@ -182,7 +182,7 @@ class Watched {
       const ran = await this.#options.slots.during(() => this.#once());
       const now = await readFileState(path);
       if ("code" in ran) {
-        this.#known = { fileState: now, failed: true };
+        this.#known = { fileState: now, startsAgain: true };
         if (!signal.aborted) this.#teller.problem(ran);
         return;
       }

@@ -1,9 +1,11 @@
 // Decides when to advance a watched document, from the last known state of its file and the current one. This
 // program's own writes must not start a document again.
 
+import { nextNeed } from "../../agent/views/next_need.ts";
 import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import { openRegular, readAll } from "../../base/system/regular_file.ts";
 import type { Stop } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
 
 /** A file at one moment. */
 export interface FileState {
@@ -16,17 +18,23 @@ export interface FileState {
 export interface IdleDocument {
   /** The file at the last check; null if it did not exist. */
   readonly fileState: FileState | null;
-  /** True if the last run failed; saving the same text then retries it. */
-  readonly failed: boolean;
+  /** True if saving the same text starts a run: the last one failed, or watching began with a text to send. */
+  readonly startsAgain: boolean;
 }
 
 /** True if another program saved the file, so that it should be advanced. */
-export function isSaved({ fileState, failed }: IdleDocument, now: FileState | null): boolean {
+export function isSaved({ fileState, startsAgain }: IdleDocument, now: FileState | null): boolean {
   // A missing file may come back, and an empty file is probably about to be written.
   if (now === null || now.text.length === 0) return false;
   // Compares texts, because a save during the check or in the same clock tick leaves the stamp unchanged.
   if (fileState === null || !isSame(fileState.text, now.text)) return true;
-  return failed && fileState.stamp !== now.stamp;
+  return startsAgain && fileState.stamp !== now.stamp;
+}
+
+/** Returns the known state when watching begins. Nothing runs before the person saves. */
+export function knownAtStart(fileState: FileState | null): IdleDocument {
+  const waits = fileState !== null && nextNeed(parse(fileState.text)).kind === "advance";
+  return { fileState, startsAgain: waits };
 }
 
 export interface WatchedRunEnd {
@@ -43,8 +51,8 @@ export interface WatchedRunEnd {
  */
 export function knownAfter({ ours, now, reason }: WatchedRunEnd): IdleDocument {
   const failed = reason === "failed" || reason === "cancelled";
-  if (now === null || failed || isSame(now.text, ours)) return { fileState: now, failed };
-  return { fileState: { stamp: "", text: ours }, failed };
+  if (now === null || failed || isSame(now.text, ours)) return { fileState: now, startsAgain: failed };
+  return { fileState: { stamp: "", text: ours }, startsAgain: failed };
 }
 
 /** Reads a file; null if it does not exist or cannot be read. */

@@ -1,7 +1,13 @@
 // `flemma watch` with real files, saved in the ways of real editors, and a server on loopback as the model.
 
 import assert from "node:assert/strict";
-import { type FileState, type IdleDocument, isSaved, knownAfter } from "../../commands/serve/watched.ts";
+import {
+  type FileState,
+  type IdleDocument,
+  isSaved,
+  knownAfter,
+  knownAtStart,
+} from "../../commands/serve/watched.ts";
 import { Slots } from "../../commands/serve/slots.ts";
 import { HABITS } from "../campaign/random.ts";
 import { withCrowd } from "./crowd.ts";
@@ -13,7 +19,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const at = (stamp: string, text: string): FileState => ({ stamp, text: bytes(text) });
 
 Deno.test("watch reacts only to text that another program wrote: one row per condition", () => {
-  const known: IdleDocument = { fileState: at("1", "a"), failed: false };
+  const known: IdleDocument = { fileState: at("1", "a"), startsAgain: false };
   assert.equal(isSaved(known, at("2", "b")), true);
   assert.equal(isSaved(known, null), false, "it is gone");
   assert.equal(isSaved(known, at("2", "")), false, "an editor has emptied it and is about to write");
@@ -22,10 +28,14 @@ Deno.test("watch reacts only to text that another program wrote: one row per con
     true,
     "it was saved during a check, or immediately after it",
   );
-  assert.equal(isSaved({ ...known, failed: true }, at("1", "a")), false, "nobody wrote since the last check");
+  assert.equal(
+    isSaved({ ...known, startsAgain: true }, at("1", "a")),
+    false,
+    "nobody wrote since the last check",
+  );
   assert.equal(isSaved(known, at("2", "a")), false, "the text is the same, and was advanced");
-  assert.equal(isSaved({ ...known, failed: true }, at("2", "a")), true, "what failed is tried again");
-  assert.equal(isSaved({ fileState: null, failed: false }, at("1", "a")), true, "it has come again");
+  assert.equal(isSaved({ ...known, startsAgain: true }, at("2", "a")), true, "what failed is tried again");
+  assert.equal(isSaved({ fileState: null, startsAgain: false }, at("1", "a")), true, "it has come again");
 });
 
 Deno.test("files that a run writes start no other run, but a save by another program during a run does: one row per condition", () => {
@@ -45,6 +55,18 @@ Deno.test("files that a run writes start no other run, but a save by another pro
 });
 
 const QUESTION = "@You:\nHow are you?\n";
+
+Deno.test("if watching begins with a text to send, saving the same text starts a run: one row per condition", () => {
+  const known = (text: string) => knownAtStart(at("1", text));
+  const savedAgain = (text: string) => isSaved(known(text), at("2", text));
+  assert.equal(savedAgain(QUESTION), true);
+  assert.equal(isSaved(known(QUESTION), at("1", QUESTION)), false, "nobody has saved it");
+  assert.equal(savedAgain(`${QUESTION}\n@Assistant:\nFine.\n`), false, "the model spoke last");
+  assert.equal(savedAgain("@You:\n"), false, "nothing to send");
+  assert.equal(savedAgain(callsDocument([{ id: "c1", command: "ls", status: "pending" }])), false);
+  assert.equal(savedAgain(callsDocument([{ id: "c1", command: "ls", status: "approved" }])), true);
+  assert.deepEqual(knownAtStart(null), { fileState: null, startsAgain: false }, "it does not exist");
+});
 
 for (const [habit, save] of Object.entries(HABITS)) {
   Deno.test(`a file that is ${habit} is advanced once, and the text that the run writes starts no other run`, () =>

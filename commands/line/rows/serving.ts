@@ -22,7 +22,8 @@ export const WATCH: Command = {
   summary: "advance documents whenever they are saved",
   details:
     "Nothing happens before the first save. A save during a run is merged or handled next; flemma's own writes start " +
-    "nothing. To retry after a failure, save the same text again. Ctrl-C cancels the run and quits.",
+    "nothing. To start with a text that was not sent yet, or to retry after a failure, save the same text again. " +
+    "Ctrl-C cancels the run and quits.",
   kind: "none",
   arity: [1, Infinity],
   options: [
