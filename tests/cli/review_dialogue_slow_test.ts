@@ -247,7 +247,9 @@ test("review approves only the text that it showed: if the call changed meanwhil
     place.settings(BARE);
     write(place, bash("c1", "echo harmless"));
     const { shown, ending } = await review(place, [change, "y", ...what === "its status" ? [] : ["q"]]);
-    assert.match(shown, /Nothing was done, because #1 has changed since it was shown\./, what);
+    const now = what === "its status" ? / shown and no longer waits\sfor you\./ : / shown\. It is now:/;
+    assert.match(shown, /Nothing was done, because #1 has changed since it was shown/, what);
+    assert.match(shown, now, what);
     assert.equal(ending.approved, 0, what);
     assert.doesNotMatch(place.read("a.chat"), /status=approved/, what);
   }
@@ -269,7 +271,7 @@ test("an approval of a diff applies only to the shown file: if the file changes 
 test("if a call disappears while it is shown, review reports this and does nothing", async (place) => {
   write(place, bash("c1", "echo 1"));
   const { shown, ending } = await review(place, [() => place.write("a.chat", "@You:\nNothing.\n"), "y"]);
-  assert.match(shown, /has changed since it was shown/);
+  assert.match(shown, /has changed since it was shown and no longer waits\sfor you/);
   assert.deepEqual([ending.how, ending.approved], ["done", 0]);
   assert.equal(place.read("a.chat"), "@You:\nNothing.\n");
 });
@@ -412,7 +414,7 @@ test("if two reviews have the same document open, each reports the other's decis
   write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const other = async () => void await review(place, ["n", "> from the other", "q"]);
   const { shown, ending } = await review(place, [other, "y", "y", "x"]);
-  assert.match(shown, /#1 has changed since it was shown/);
+  assert.match(shown, /#1 has changed since it was shown and no longer waits\sfor you/);
   assert.deepEqual([ending.approved, statuses(place)], [1, { c1: "rejected", c2: "approved" }]);
 });
 

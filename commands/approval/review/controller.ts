@@ -20,10 +20,13 @@ export interface ReviewStep {
   undo(): Promise<Problem | null>;
 }
 
-/** The result of a decision. `changed` means that nothing was done, because the call is no longer what was shown. */
+/**
+ * The result of a decision. `changed` means that nothing was done, because the call is no longer what was shown;
+ * `waits` is whether it still waits for a decision.
+ */
 export type Decided =
   | { readonly kind: "done"; readonly step: ReviewStep }
-  | { readonly kind: "changed" };
+  | { readonly kind: "changed"; readonly waits: boolean };
 
 /** What a document needs from the person: calls and parts to decide about. */
 export interface Waiting {
@@ -133,7 +136,9 @@ export class ReviewController {
     return await this.#change(async (session) => {
       const now = await session.show(shown.id);
       if (!now.ok && now.problem.code !== "unknown-call") return now;
-      return now.ok && now.value.digest === shown.digest ? await act(session) : success({ kind: "changed" });
+      if (now.ok && now.value.digest === shown.digest) return await act(session);
+      const waits = (await session.calls()).some((call) => call.id === shown.id && isAsked(call));
+      return success({ kind: "changed", waits });
     });
   }
 

@@ -295,10 +295,8 @@ export class Dialogue {
   #decided(decided: Outcome<Decided>, counted: Done["counted"], { number }: ShownCall): Turn {
     if (!decided.ok) return this.#view.tell(decided.problem), "stay";
     if (decided.value.kind === "changed") {
-      this.#view.say(
-        `Nothing was done, because #${number} has changed since it was shown. It is now:`,
-        "yellow",
-      );
+      const now = decided.value.waits ? ". It is now:" : " and no longer waits for you.";
+      this.#view.say(`Nothing was done, because #${number} has changed since it was shown${now}`, "yellow");
       return "again";
     }
     this.#done.push({ step: decided.value.step, controller: this.#at, counted });
