@@ -46,6 +46,11 @@ export function problemParagraph({ message, details = [], next }: Problem): stri
   return joinSentences([message, ...details, ...next === undefined ? [] : [next]]);
 }
 
+/** Returns a text that ends as a sentence: with a period, unless it is a question or has one already. */
+export function asSentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
+}
+
 /** Joins sentences. Messages of providers and of the system often end without a period, and then get one. */
 function joinSentences(sentences: readonly string[]): string {
   return sentences.map((each, at) =>

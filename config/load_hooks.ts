@@ -5,7 +5,7 @@ import type { Environment } from "../base/environment.ts";
 import { isObject } from "../base/is_object.ts";
 import { sha256 } from "../base/hash.ts";
 import { expandHome, isInside, parentOf, projectFolderOf } from "../base/paths.ts";
-import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
+import { asSentence, failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { operands } from "../base/shell_word.ts";
 import { namedPaths } from "./hooks/command_words.ts";
 import { type Hook, HOOK_EVENTS, type HookOrigin, type HookTable, readHooks } from "./hooks/definition.ts";
@@ -70,7 +70,7 @@ export async function loadHooks(
       });
     }
     for (const message of [...faults, ...warnings]) {
-      notices.push({ code: "hook-invalid", message: `${file}: ${message.replace(/\.$/, "")}.` });
+      notices.push({ code: "hook-invalid", message: asSentence(`${file}: ${message}`) });
     }
   }
   return success({
@@ -167,7 +167,7 @@ async function tableIn(path: string, text: string, owner: HookOrigin["owner"]): 
 }
 
 function invalid(message: string, next: string): Outcome<never> {
-  return failure("config-invalid", `${message}.`, next);
+  return failure("config-invalid", asSentence(message), next);
 }
 
 /** SHA-256 of a file; empty if it cannot be read. */

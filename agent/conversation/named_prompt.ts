@@ -6,7 +6,7 @@ import { isThere, readOrNull } from "../../base/files.ts";
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
 import { parentOf } from "../../base/paths.ts";
-import { failure, type Outcome, success } from "../../base/problem.ts";
+import { asSentence, failure, type Outcome, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { BUILTIN_NAMES } from "../../config/document/reserved.ts";
 import { parseJson } from "../../config/sources/json.ts";
@@ -52,7 +52,7 @@ export async function findPrompt(environment: Environment, name: string): Promis
   const near = nearest(name, names);
   return failure(
     "usage",
-    `There is no prompt ${name}${near === null ? "" : `; did you mean ${near}?`}`.replace(/([^?])$/, "$1."),
+    asSentence(`There is no prompt ${name}${near === null ? "" : `; did you mean ${near}?`}`),
     names.length === 0
       ? `Create it: mkdir -p ${operands(own)} && flemma new ${
         operands(`${own}/${name}.chat`)

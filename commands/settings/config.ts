@@ -6,6 +6,7 @@ import { allRows, lookUp, type Row } from "../../config/layers/explain.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { formatValue, renderLegend, renderRows } from "../../config/layers/render.ts";
 import { currentModel } from "../../providers/models/choice.ts";
+import { asSentence } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import type { Catalog } from "../../config/schema/catalog.ts";
 import { findKey, type KeyMatch } from "../../config/schema/keys.ts";
@@ -132,5 +133,5 @@ function rowJson({ key, value, layers, excluded, hidden }: Row) {
 }
 
 function sentenceOf(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
+  return asSentence(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
 }

@@ -4,7 +4,7 @@ import { draftLayer } from "../../config/layers/draft.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/presets/modeline.ts";
 import type { Op, SettingOperation } from "../../config/types.ts";
-import { failed, failure, type Outcome, success } from "../../base/problem.ts";
+import { asSentence, failed, failure, type Outcome, success } from "../../base/problem.ts";
 import { mayBeThere } from "../../base/files.ts";
 import { operands } from "../../base/shell_word.ts";
 import { formatValue } from "../../config/layers/render.ts";
@@ -192,5 +192,5 @@ function scope(document: string | null): string {
 }
 
 function sentenceOf(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
+  return asSentence(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
 }

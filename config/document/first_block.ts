@@ -9,6 +9,7 @@ import { type LayerLog, sortLogs } from "../layers/log.ts";
 import type { Loaded } from "../sources/find.ts";
 import type { Settings } from "../settings.generated.ts";
 import { nearest } from "../../base/names.ts";
+import { asSentence } from "../../base/problem.ts";
 import type { ChunkProblem, LayerDraft, RunChunk, SettingFault } from "../types.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { parseJson } from "../sources/json.ts";
@@ -266,7 +267,7 @@ function diagnosticOf(
     code,
     type: code.startsWith("config_") ? "config" : code.startsWith("file_") ? "file" : "frontmatter",
     severity,
-    message: `${sentence}${/[.?!]$/.test(sentence) ? "" : "."}`,
+    message: asSentence(sentence),
     start: frontmatter.start,
     end: frontmatter.end,
     ...(line === undefined ? {} : { line }),

@@ -2,7 +2,7 @@
 
 import { isMissing } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
-import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { asSentence, failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
@@ -127,7 +127,7 @@ class Assembly {
     const catalog = this.#catalog;
     const draft = draftLayer({ layer: "G", others: [], catalog });
     for (const { message } of writeTree(draft, { mcp: { servers } }, { catalog })) {
-      this.#notices.push(mcporterWarning(`In mcporter's settings file, ${message}.`));
+      this.#notices.push(mcporterWarning(asSentence(`In mcporter's settings file, ${message}`)));
     }
     this.#logs.unshift(draft.log);
     return null;

@@ -1,6 +1,6 @@
 // The layer of settings from the command line, which has higher precedence than all files.
 
-import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import { asSentence, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { draftLayer } from "../layers/draft.ts";
 import type { LayerLog } from "../layers/log.ts";
 import { switchTo } from "../layers/switch_preset.ts";
@@ -43,6 +43,9 @@ export function commandLineLayer(
   return success({
     log: line.log,
     errors: sentences("error"),
-    notices: sentences("warning").map((message) => ({ code: "option-ignored", message: `${message}.` })),
+    notices: sentences("warning").map((message) => ({
+      code: "option-ignored",
+      message: asSentence(message),
+    })),
   });
 }

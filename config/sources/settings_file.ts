@@ -1,7 +1,7 @@
 // One settings file as a layer: parsed and checked, with the position of every fault.
 
 import { parentOf } from "../../base/paths.ts";
-import type { Problem } from "../../base/problem.ts";
+import { asSentence, type Problem } from "../../base/problem.ts";
 import { draftLayer } from "../layers/draft.ts";
 import type { LayerLog } from "../layers/log.ts";
 import { bringsTools } from "../layers/references.ts";
@@ -67,7 +67,7 @@ export async function readSettingsFile(
     errors: [...lines("error"), ...noMapping],
     warnings: lines("warning"),
     notices: reported.filter(({ severity, message }) => severity === "warning" && /"\$/.test(message))
-      .map(({ line }) => ({ code: "config-unknown-preset", message: `${line}.` })),
+      .map(({ line }) => ({ code: "config-unknown-preset", message: asSentence(line) })),
   };
 }
 

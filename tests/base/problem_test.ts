@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { problemLine, problemParagraph, thrownText } from "../../base/problem.ts";
+import { asSentence, problemLine, problemParagraph, thrownText } from "../../base/problem.ts";
 
 Deno.test("a system error is reported without its number and the name of the system call", () => {
   const failing = [
@@ -36,4 +36,9 @@ Deno.test("a sentence before another one ends with a period, also if a provider 
   }
   const problem = { code: "x", message: "Too many", details: ["reset: 3 s"], next: "Wait: flemma status" };
   assert.equal(problemParagraph(problem), "Too many. reset: 3 s. Wait: flemma status");
+});
+
+Deno.test("a text that becomes a sentence gets a period only if it has no end of its own", () => {
+  assert.equal(asSentence("It is gone"), "It is gone.");
+  for (const end of [".", "?", "!"]) assert.equal(asSentence(`It is gone${end}`), `It is gone${end}`);
 });

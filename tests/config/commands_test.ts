@@ -221,7 +221,7 @@ test("--preset applies a preset for one run; an unknown preset is refused, and u
   assert.equal(unknown.code, 2);
   assert.match(unknown.err, /There is no preset "\$quik"/);
   const approved = await world.run("config", "show", "--approve", "raed");
-  assert.match(approved.err, /names the tool "raed", which does not exist; did you mean "read"\?/);
+  assert.match(approved.err, /names the tool "raed", which does not exist; did you mean "read"\?\n/);
 });
 
 test("a parameter with the name of a built-in object property is an unknown key", async (world) => {

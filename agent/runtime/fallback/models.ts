@@ -1,6 +1,6 @@
 // Reads the entries of `fallback.models`: the settings with which each model is asked.
 
-import { failure, type Outcome, success } from "../../../base/problem.ts";
+import { asSentence, failure, type Outcome, success } from "../../../base/problem.ts";
 import { MODEL_CHOICES } from "../../../config/layers/model_choices.generated.ts";
 import { presetWrites } from "../../../config/layers/preset_parameters.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
@@ -36,7 +36,7 @@ function presetSettings(settings: Settings, name: string): Outcome<Settings> {
   }
   if (preset.model === undefined) return failure("usage", `The preset "${name}" names no model.`);
   const writes = presetWrites(preset, name);
-  if (!writes.ok) return failure("usage", `${writes.problem.message}.`);
+  if (!writes.ok) return failure("usage", asSentence(writes.problem.message));
   const provider = preset.provider ?? settings.provider;
   const written = writes.value.operations.reduce(
     (tree, { path, value }) => withValue(tree, path, value),
