@@ -539,9 +539,13 @@ export class Session implements ChatSession {
     const finished = this.#requests.since();
     const stop = await this.#guarded(() => this.#run(work, alone));
     const { records, replied } = finished();
+    const { chat } = this;
     return {
       ...stop,
-      reply: replied ? lastReply(this.chat) : "",
+      // A reply may be large, and most programs do not ask for it.
+      get reply() {
+        return replied ? lastReply(chat) : "";
+      },
       usage: records.length === 0 ? null : totalOf(records),
     };
   }

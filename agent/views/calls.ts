@@ -58,7 +58,8 @@ export function summariesOf(
   preview: CallSources["preview"],
 ): CallSummary[] {
   const numbers = callNumbers(chat);
-  return liveCalls(chat).filter(({ id }) => ids.includes(id))
+  const wanted = new Set(ids);
+  return liveCalls(chat).filter(({ id }) => wanted.has(id))
     .map((call) => ({ id: call.id, number: numbers.get(call.id)!, preview: preview(call) }));
 }
 

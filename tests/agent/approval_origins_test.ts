@@ -55,6 +55,22 @@ async function waitingIn(chat: Chat) {
   return new Map(await Promise.all(calls));
 }
 
+test("each turn before the calls of a reply is read once, however many calls the reply has", async () => {
+  const calls = Array.from({ length: 50 }, (_, at) => ({ id: `c${at}`, command: "ls", status: "pending" }));
+  const chat = parse(callsDocument(calls));
+  const read: number[] = [];
+  const { text } = chat;
+  Object.defineProperty(chat, "text", {
+    value: (from: number, to: number) => {
+      read.push(from);
+      return text.call(chat, from, to);
+    },
+  });
+  const all = await Promise.all(chat.calls.map((call) => turnsBefore(chat, call)));
+  assert.deepEqual(read, chat.turns.slice(0, chat.calls[0]!.turn.index + 1).map(({ place }) => place.from));
+  assert.ok(all.every((each) => each.join() === all[0]!.join()));
+});
+
 test("what git said for one version of the text is asked again for the next approval", async (place) => {
   const { state, origins } = await opened(place);
   const texts = (text: string) => [new TextEncoder().encode(text)];
