@@ -228,11 +228,27 @@ async function throughTemporary(
   }
 }
 
-/** Removes temporary files whose writers are gone. A file that cannot be removed stays, which does no harm. */
+/** Number of writes for which a folder is not listed again, by folder. */
+const unlisted = new Map<string, number>();
+
+/** A folder with so many names is listed at every second write, one with twice as many at every third, and so on. */
+const NAMES_PER_WRITE = 32;
+
+/**
+ * Removes temporary files whose writers are gone. A file that cannot be removed stays, which does no harm. Listing a
+ * large folder takes long, so that is not done at every write.
+ */
 function removeAbandoned(prefix: string): void {
   const folder = folderPrefix(prefix);
+  const writes = unlisted.get(folder) ?? 0;
+  if (writes > 0) {
+    unlisted.set(folder, writes - 1);
+    return;
+  }
+  const names = namesIn(folder);
+  unlisted.set(folder, Math.floor(names.length / NAMES_PER_WRITE));
   const begins = prefix.slice(folder.length);
-  for (const name of namesIn(folder)) {
+  for (const name of names) {
     if (!name.startsWith(begins) || !TEMPORARY.test(name.slice(begins.length))) continue;
     const path = `${folder}${name}`;
     try {

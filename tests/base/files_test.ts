@@ -170,6 +170,30 @@ Deno.test("a new file appears with its complete content and the mode that the um
     assert.equal(await Deno.readTextFile(long), "text");
   }));
 
+Deno.test("a large folder is not listed at every write, and a killed writer's temporary file still goes", () =>
+  inFolder(async (folder) => {
+    for (let at = 0; at < 320; at++) Deno.writeTextFileSync(`${folder}/${at}`, "");
+    const { readDirSync } = Deno;
+    let listed = 0;
+    Deno.readDirSync = (path) => {
+      listed++;
+      return readDirSync(path);
+    };
+    try {
+      await replaceSmallFile(`${folder}/a`, new Uint8Array(), { durable: false });
+      Deno.writeTextFileSync(`${folder}/a.01234567.tmp`, "half");
+      for (let at = 0; at < 10; at++) {
+        await replaceSmallFile(`${folder}/a`, new Uint8Array(), { durable: false });
+      }
+      assert.equal(listed, 1);
+      await replaceSmallFile(`${folder}/a`, new Uint8Array(), { durable: false });
+      assert.equal(listed, 2);
+    } finally {
+      Deno.readDirSync = readDirSync;
+    }
+    assert.equal(isThere(`${folder}/a.01234567.tmp`), false);
+  }));
+
 Deno.test("the next write removes the temporary file of a killed writer and no other files", () =>
   inFolder(async (folder) => {
     const kept = [
