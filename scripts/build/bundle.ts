@@ -90,6 +90,7 @@ const PIECES: readonly Piece[] = [
       "commands/run/send.ts",
       "cycle/send/send.ts",
       "agent/runtime/cancel/hear.ts",
+      "agent/trust/approval_origins.ts",
     ],
     on: ["session", "check"],
   },
