@@ -91,6 +91,7 @@ const PIECES: readonly Piece[] = [
       "cycle/send/send.ts",
       "agent/runtime/cancel/hear.ts",
       "agent/trust/approval_origins.ts",
+      "agent/trust/committed.ts",
     ],
     on: ["session", "check"],
   },

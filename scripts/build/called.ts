@@ -67,6 +67,8 @@ interface Run {
   readonly text: string;
   /** The user's settings file. @default none */
   readonly settings?: string;
+  /** Whether the model first calls a tool. @default false */
+  readonly calls?: boolean;
 }
 
 /** Commands that people and editors run frequently, each with its document. */
@@ -78,6 +80,7 @@ const RUNS: readonly Run[] = [
   { words: ["reject", "a.chat", "open_1"], text: WAITING },
   { words: ["execute", "a.chat", "open_1"], text: WAITING.replace("(pending)", "(approved)") },
   { words: ["advance", "a.chat"], text: WAITING.replace("(pending)", "(approved)") },
+  { words: ["advance", "a.chat"], text: QUESTION, calls: true },
   { words: ["status", "a.chat"], text: WAITING, settings: SETTINGS },
 ];
 
@@ -100,14 +103,14 @@ export async function calledFunctions(
 export async function* logsOfUsualRuns(program: string): AsyncGenerator<string, void, void> {
   const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
-    for (const { words, text, settings } of RUNS) {
+    for (const { words, text, settings, calls = false } of RUNS) {
       await Deno.writeTextFile(`${folder}/a.chat`, text);
-      if (settings === undefined) yield await logOf(program, words, folder);
+      if (settings === undefined) yield await logOf(program, words, { folder, calls });
       else {
         const config = `${folder}/.config/flemma`;
         await Deno.mkdir(config, { recursive: true });
         await Deno.writeTextFile(`${config}/config.yaml`, settings);
-        yield await logOf(program, words, folder);
+        yield await logOf(program, words, { folder, calls });
         await Deno.remove(config, { recursive: true });
       }
     }
@@ -117,9 +120,16 @@ export async function* logsOfUsualRuns(program: string): AsyncGenerator<string, 
 }
 
 /** Returns the engine's log of one run. */
-async function logOf(program: string, words: readonly string[], folder: string): Promise<string> {
+async function logOf(
+  program: string,
+  words: readonly string[],
+  { folder, calls }: { readonly folder: string; readonly calls: boolean },
+): Promise<string> {
   const log = `${folder}/functions.log`;
-  await using replay = await startReplay({ replies: [{ reply: [{ text: "Done." }] }] });
+  const call = { tool_use: { id: "call_1", name: "bash", input: { command: "true", timeout: null } } };
+  await using replay = await startReplay({
+    replies: [...calls ? [{ reply: [call] }] : [], { reply: [{ text: "Done." }] }],
+  });
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
