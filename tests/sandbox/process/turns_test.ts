@@ -166,6 +166,7 @@ test("if the state folder cannot be written, the person gets one message, and to
   const notes: string[] = [];
   const turns = turnsIn(root, notes);
   assert.ok((await turns.commandBegins(["/w"])).ok);
+  assert.deepEqual(notes, ["state-unwritable"], "other runs cannot see this command");
   const turn = hands("/w/a");
   const writing = turns.files("write", turn, () => Promise.resolve("written"));
   await turn.hasToWait;

@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { failure, success } from "../../../base/problem.ts";
+import { emptyPolicy } from "../../../sandbox/protect/mountable.ts";
 import { WorkerKeeper, type WorkerSandbox } from "../../../sandbox/run/worker.ts";
+import { createWorkerSandbox } from "../../../sandbox/run/worker_sandbox.ts";
 import { testInFolder as test } from "../../folder.ts";
 import type { BackendPreparation, SandboxWorker } from "../../../sandbox/types.ts";
 
@@ -42,6 +44,32 @@ async function answers(worker: SandboxWorker): Promise<boolean> {
   reader.releaseLock();
   return value !== undefined && new TextDecoder().decode(value) === "x";
 }
+
+Deno.test("the worker gets the mounts that hold once repairs after earlier commands are done", async () => {
+  const snapshotOf = (name: string) => ({ name, policy: emptyPolicy(false), settings: [], repairs: false });
+  let snapshot = snapshotOf("before the repairs");
+  const commands = {
+    get snapshot() {
+      return snapshot;
+    },
+    settled: () => Promise.resolve().then(() => void (snapshot = snapshotOf("after the repairs"))),
+  };
+  const parts = {
+    context: { ownPlaces: [] },
+    snapshots: { othersReach: () => false },
+    backend: { find: () => Promise.resolve(success({})) },
+    commands,
+    recover: () => Promise.resolve(),
+  };
+  type Arguments = Parameters<typeof createWorkerSandbox>;
+  const made = await createWorkerSandbox(
+    parts as unknown as Arguments[0],
+    emptyPolicy(false) as unknown as Arguments[1],
+    CAT,
+  );
+  assert.ok(made.ok);
+  assert.equal((made.value.mounts as { name: string }).name, "after the repairs");
+});
 
 Deno.test("the worker is started again only if its sandbox would be another one now: one row per condition", async () => {
   const { sandbox } = sandboxOf({ own: "a" });
