@@ -51,6 +51,11 @@ export function asSentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
+/** Returns a text that begins and ends as a sentence, for messages that otherwise stand behind a file's name. */
+export function wholeSentence(text: string): string {
+  return asSentence(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
+}
+
 /** Joins sentences. Messages of providers and of the system often end without a period, and then get one. */
 function joinSentences(sentences: readonly string[]): string {
   return sentences.map((each, at) =>

@@ -6,7 +6,7 @@ import { allRows, lookUp, type Row } from "../../config/layers/explain.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { formatValue, renderLegend, renderRows } from "../../config/layers/render.ts";
 import { currentModel } from "../../providers/models/choice.ts";
-import { asSentence } from "../../base/problem.ts";
+import { wholeSentence } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import type { Catalog } from "../../config/schema/catalog.ts";
 import { findKey, type KeyMatch } from "../../config/schema/keys.ts";
@@ -81,7 +81,7 @@ async function get(invocation: Invocation): Promise<number> {
   if ("exit" in seen) return seen.exit;
   const found = lookUp(seen.document.logs, seen.loaded.catalog, key!);
   if (!found.ok) {
-    return refuse(invocation, { code: "usage", message: sentenceOf(found.problem.message) });
+    return refuse(invocation, { code: "usage", message: wholeSentence(found.problem.message) });
   }
   const old = oldKeyOf(key!, seen.loaded.catalog);
   if (old !== null) return refuse(invocation, { code: "usage", message: `"${old.key}" ${old.says}.` });
@@ -130,8 +130,4 @@ function rowJson({ key, value, layers, excluded, hidden }: Row) {
     ...(excluded === undefined || excluded.length === 0 ? {} : { excluded }),
     ...(hidden === undefined ? {} : { hidden }),
   };
-}
-
-function sentenceOf(text: string): string {
-  return asSentence(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
 }

@@ -4,7 +4,7 @@ import { draftLayer } from "../../config/layers/draft.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/presets/modeline.ts";
 import type { Op, SettingOperation } from "../../config/types.ts";
-import { asSentence, failed, failure, type Outcome, success } from "../../base/problem.ts";
+import { failed, failure, type Outcome, success, wholeSentence } from "../../base/problem.ts";
 import { mayBeThere } from "../../base/files.ts";
 import { operands } from "../../base/shell_word.ts";
 import { formatValue } from "../../config/layers/render.ts";
@@ -100,7 +100,7 @@ async function warnOfCost(
   if (!operations.some(({ path }) => path[0] === "model" || path[0] === "provider")) return;
   const loaded = await settingsOf(invocation.arguments, invocation.environment, document);
   const dear = loaded.ok ? dearModel(loaded.value.settings, dayOf(new Date())) : null;
-  if (dear !== null) invocation.messages.note(`flemma: ${sentenceOf(dear)}`);
+  if (dear !== null) invocation.messages.note(`flemma: ${wholeSentence(dear)}`);
 }
 
 /** Removes keys from the session; null removes all. */
@@ -150,10 +150,10 @@ async function assignments(
     // A single word for a list becomes a list with one item.
     const wanted = op === "set" && isList && typeof value === "string" ? [value] : value;
     const fault = draft.apply(op, [key], wanted)[0] ?? draft.warnings[0];
-    if (fault !== undefined) return failure("usage", sentenceOf(fault.message));
+    if (fault !== undefined) return failure("usage", wholeSentence(fault.message));
   }
   const late = draft.finish().find((fault) => fault.severity === "error");
-  return late === undefined ? success(draft.operations) : failure("usage", sentenceOf(late.message));
+  return late === undefined ? success(draft.operations) : failure("usage", wholeSentence(late.message));
 }
 
 /** Parses a value of `KEY=VALUE`. A value in brackets is parsed as in a settings file. */
@@ -189,8 +189,4 @@ function sentence({ op, path, value }: SettingOperation): string {
 
 function scope(document: string | null): string {
   return document === null ? "for all documents" : `for ${document}`;
-}
-
-function sentenceOf(text: string): string {
-  return asSentence(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
 }

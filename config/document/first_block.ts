@@ -9,7 +9,7 @@ import { type LayerLog, sortLogs } from "../layers/log.ts";
 import type { Loaded } from "../sources/find.ts";
 import type { Settings } from "../settings.generated.ts";
 import { nearest } from "../../base/names.ts";
-import { asSentence } from "../../base/problem.ts";
+import { wholeSentence } from "../../base/problem.ts";
 import type { ChunkProblem, LayerDraft, RunChunk, SettingFault } from "../types.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { parseJson } from "../sources/json.ts";
@@ -262,12 +262,11 @@ function diagnosticOf(
   const message = problem.message.length > LONGEST_MESSAGE
     ? `${problem.message.slice(0, LONGEST_MESSAGE)}…`
     : problem.message;
-  const sentence = message.slice(0, 1).toUpperCase() + message.slice(1);
   return {
     code,
     type: code.startsWith("config_") ? "config" : code.startsWith("file_") ? "file" : "frontmatter",
     severity,
-    message: asSentence(sentence),
+    message: wholeSentence(message),
     start: frontmatter.start,
     end: frontmatter.end,
     ...(line === undefined ? {} : { line }),
